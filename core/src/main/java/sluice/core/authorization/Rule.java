@@ -1,0 +1,39 @@
+package sluice.core.authorization;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.expression.Predicate;
+
+/// What one caller may see of one table, ready to decide rows.
+///
+/// @param reason one sentence for the client: why this tier
+/// @param readsColumns attnums the rule needs from a row, for replica identity warnings
+public record Rule(Decision decision, String reason, List<Integer> readsColumns) {
+    public Rule {
+        readsColumns = List.copyOf(readsColumns);
+    }
+
+    /// How rows are decided.
+    public sealed interface Decision {
+        /// Every row the shape's filter admits is visible.
+        record Everything() implements Decision {}
+
+        record Compiled(Predicate predicate) implements Decision {}
+
+        /// @param sql the composed predicate as SQL over the table's bare name, for a probe under the caller's role
+        record Probed(String sql) implements Decision {}
+    }
+
+    public Tier tier() {
+        return switch (decision) {
+            case Decision.Everything() -> Tier.A;
+            case Decision.Compiled(var predicate) -> Tier.B;
+            case Decision.Probed(var sql) -> Tier.C;
+        };
+    }
+
+    /// The compiled predicate of a Tier B rule, null for the others.
+    public @Nullable Predicate predicate() {
+        return decision instanceof Decision.Compiled(var compiled) ? compiled : null;
+    }
+}

@@ -1,0 +1,106 @@
+package sluice.core.catalog;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.value.PgType;
+
+/// What the catalog said at one moment. Immutable; safe to hand to any thread.
+public final class CatalogImage {
+    private final Stamp stamp;
+    private final Map<Integer, Relation> relationsByOid;
+    private final Map<String, Integer> relationOidsByName = new HashMap<>();
+    private final Dictionary dictionary;
+
+    /// @param relations every published table, in the order messages should list them
+    public CatalogImage(Stamp stamp, Collection<Relation> relations, Dictionary dictionary) {
+        this.stamp = stamp;
+        Map<Integer, Relation> byOid = new LinkedHashMap<>();
+        for (Relation relation : relations) {
+            byOid.put(relation.oid(), relation);
+            relationOidsByName.put(relation.qualifiedName(), relation.oid());
+        }
+        this.relationsByOid = Collections.unmodifiableMap(byOid);
+        this.dictionary = dictionary;
+    }
+
+    /// Everything besides tables.
+    ///
+    /// @param serverMajor 15 to 18; on another major nothing is decided in process
+    /// @param rolesByName the allowed roles
+    /// @param functionsByOid every function of `pg_catalog` plus those any policy calls
+    public record Dictionary(
+            int serverMajor,
+            Map<Integer, PgType> typesByOid,
+            Map<String, Role> rolesByName,
+            Map<Integer, Function> functionsByOid,
+            Map<Integer, Operator> operatorsByOid,
+            Map<Integer, Collation> collationsByOid) {}
+
+    public Stamp stamp() {
+        return stamp;
+    }
+
+    public Collection<Relation> relations() {
+        return relationsByOid.values();
+    }
+
+    public @Nullable Relation relation(int oid) {
+        return relationsByOid.get(oid);
+    }
+
+    public @Nullable Relation relation(String schema, String name) {
+        Integer oid = relationOidsByName.get(schema + "." + name);
+        Relation relation = oid == null ? null : relationsByOid.get(oid);
+        // a dot inside a quoted name could make two tables share the joined spelling
+        return relation != null
+                        && relation.schema().equals(schema)
+                        && relation.name().equals(name)
+                ? relation
+                : null;
+    }
+
+    /// The type, or a plain text base type for an oid the catalog did not name.
+    public PgType type(int oid) {
+        PgType type = dictionary.typesByOid().get(oid);
+        return type != null ? type : new PgType.Base(oid, "unknown");
+    }
+
+    public @Nullable Role role(String name) {
+        return dictionary.rolesByName().get(name);
+    }
+
+    public @Nullable Function function(int oid) {
+        return dictionary.functionsByOid().get(oid);
+    }
+
+    public @Nullable Operator operator(int oid) {
+        return dictionary.operatorsByOid().get(oid);
+    }
+
+    public @Nullable Collation collation(int oid) {
+        return dictionary.collationsByOid().get(oid);
+    }
+
+    public Dictionary dictionary() {
+        return dictionary;
+    }
+
+    /// This image with some tables read again: those in `reloaded` replaced, those of `asked` that are not in it gone.
+    ///
+    /// The stamp becomes the newer answer's.
+    public CatalogImage with(CatalogImage reloaded, List<Integer> asked) {
+        Map<Integer, Relation> merged = new LinkedHashMap<>(relationsByOid);
+        for (Integer oid : asked) {
+            merged.remove(oid);
+        }
+        for (Relation relation : reloaded.relations()) {
+            merged.put(relation.oid(), relation);
+        }
+        return new CatalogImage(reloaded.stamp(), merged.values(), reloaded.dictionary());
+    }
+}

@@ -1,0 +1,59 @@
+package sluice.core.error;
+
+/// Every error a client can meet, with its wire name, the HTTP status it has where it answers a request, and whether
+/// the same request may succeed later. Documented one by one in docs/errors.md.
+public enum ErrorCode {
+    UNAUTHORIZED("unauthorized", 401, Retry.NEVER),
+    BAD_REQUEST("bad_request", 400, Retry.NEVER),
+    NOT_FOUND("not_found", 404, Retry.NEVER),
+    NOT_REPLICATING("not_replicating", 503, Retry.LATER),
+    SERVER_SHUTDOWN("server_shutdown", 503, Retry.LATER),
+    TOO_MANY_STREAMS("too_many_streams", 503, Retry.LATER),
+    SHAPE_NOT_AUTHORIZED("shape_not_authorized", 403, Retry.NEVER),
+    COLUMN_NOT_GRANTED("column_not_granted", 403, Retry.NEVER),
+    POLICY_REQUIRES_IMPERSONATION("policy_requires_impersonation", 403, Retry.NEVER),
+    RELATION_NOT_PUBLISHED("relation_not_published", 400, Retry.NEVER),
+    RELATION_UNPUBLISHED("relation_unpublished", 400, Retry.NEVER),
+    INVALID_FILTER("invalid_filter", 400, Retry.NEVER),
+    INVALID_COLUMNS("invalid_columns", 400, Retry.NEVER),
+    INVALID_OPS("invalid_ops", 400, Retry.NEVER),
+    INVALID_SUBSCRIPTION("invalid_subscription", 400, Retry.NEVER),
+    DUPLICATE_SUB("duplicate_sub", 400, Retry.NEVER),
+    TOO_MANY_SUBSCRIPTIONS("too_many_subscriptions", 400, Retry.NEVER),
+    TOO_MANY_SHAPES("too_many_shapes", 400, Retry.NEVER),
+    TOO_MANY_UNINDEXED_SHAPES("too_many_unindexed_shapes", 503, Retry.LATER),
+    REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient", 400, Retry.NEVER),
+    CATALOG_UNAVAILABLE("catalog_unavailable", 503, Retry.LATER),
+    SCHEMA_CHANGED("schema_changed", 409, Retry.LATER),
+    STREAM_LAGGING("stream_lagging", 503, Retry.LATER),
+    TOKEN_EXPIRED("token_expired", 401, Retry.NEVER),
+    INTERNAL("internal", 500, Retry.LATER);
+
+    /// Whether the same request may succeed later without a change on the client's side.
+    public enum Retry {
+        NEVER,
+        LATER
+    }
+
+    private final String wireName;
+    private final int httpStatus;
+    private final Retry retry;
+
+    ErrorCode(String wireName, int httpStatus, Retry retry) {
+        this.wireName = wireName;
+        this.httpStatus = httpStatus;
+        this.retry = retry;
+    }
+
+    public String wireName() {
+        return wireName;
+    }
+
+    public int httpStatus() {
+        return httpStatus;
+    }
+
+    public boolean retryable() {
+        return retry == Retry.LATER;
+    }
+}

@@ -1,0 +1,7 @@
+package sluice.core.expression;
+
+/// A part of an expression that no row touches, to be evaluated once by PostgreSQL under the caller.
+///
+/// @param sql a scalar SQL expression whose every name is schema-qualified; the asker selects `(sql)::text`
+/// @param typeOid the expression's type
+public record Fold(String sql, int typeOid) {}

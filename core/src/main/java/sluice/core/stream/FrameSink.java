@@ -1,0 +1,31 @@
+package sluice.core.stream;
+
+import sluice.core.error.ErrorCode;
+import sluice.core.event.EventBody;
+
+/// Where the engine puts what streams receive. Called on the engine's thread only; must never wait.
+///
+/// Between two calls of {@link #endCommit} everything given with {@link #change} belongs to one commit. Each shard gets
+/// one batch per commit. A stream's part of it enters the stream's queue whole or not at all; when it does not fit the
+/// shard closes the stream with `stream_lagging`, the part unwritten, and reports the closing as an input.
+public interface FrameSink {
+    /// Answers the opening request: 200, headers and this first frame.
+    void open(StreamHandle stream, byte[] readyFrame);
+
+    /// Answers the opening request with a refusal instead.
+    void refuse(StreamHandle stream, ErrorCode code, String message);
+
+    /// One change for one subscription.
+    ///
+    /// @param seq the subscription's own counter, from 1
+    void change(StreamHandle stream, SubscriptionTag tag, long seq, EventBody body);
+
+    /// A warning, an error that ends one subscription, or any other whole frame, after what was given before it.
+    void frame(StreamHandle stream, byte[] frame);
+
+    /// Ends the stream after this last frame, for which room is always reserved.
+    void close(StreamHandle stream, CloseReason reason, byte[] lastFrame);
+
+    /// The commit is complete: hand each shard its batch.
+    void endCommit();
+}

@@ -1,0 +1,57 @@
+package sluice.core.transaction;
+
+import java.time.Instant;
+import java.util.List;
+import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.wal.Lsn;
+import sluice.core.wal.Xid;
+
+/// What the reader hands the engine, in the order of the log.
+public sealed interface WalEvent {
+    /// Memory the event holds while it waits, for the inbox's byte bound.
+    long weightBytes();
+
+    /// A commit that fits in memory.
+    record Committed(Transaction transaction) implements WalEvent {
+        @Override
+        public long weightBytes() {
+            return transaction.weightBytes();
+        }
+    }
+
+    /// The head of a commit too large for memory. Chunks of its net images follow, then its end; nothing comes between.
+    record SpilledBegin(
+            Xid xid, Lsn commitLsn, Lsn endLsn, Instant commitTime, List<RelationDefinition> announced)
+            implements WalEvent {
+        @Override
+        public long weightBytes() {
+            return 512;
+        }
+    }
+
+    /// A bounded piece of the spilled commit, in delivery order.
+    record SpilledChunk(List<Change> changes, long weightBytes) implements WalEvent {}
+
+    record SpilledEnd(List<LogicalMessage> messages) implements WalEvent {
+        @Override
+        public long weightBytes() {
+            return 512;
+        }
+    }
+
+    /// A message emitted outside any transaction.
+    record LoneMessage(Lsn lsn, LogicalMessage message) implements WalEvent {
+        @Override
+        public long weightBytes() {
+            return 256L + message.content().length;
+        }
+    }
+
+    /// Nothing is pending up to this position: a keepalive between transactions.
+    record Idle(Lsn walEnd) implements WalEvent {
+        @Override
+        public long weightBytes() {
+            return 64;
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package sluice.core.wal;
+
+/// A position in PostgreSQL's write-ahead log, printed `X/X` in upper-case hex without padding as PostgreSQL prints it.
+///
+/// @param bits the 64-bit position, compared unsigned
+public record Lsn(long bits) implements Comparable<Lsn> {
+    /// Position 0/0, which PostgreSQL never assigns to a record.
+    public static final Lsn ZERO = new Lsn(0);
+
+    /// @throws IllegalArgumentException when the text is not `hex/hex` with at most eight digits a side
+    public static Lsn parse(String text) {
+        int slash = text.indexOf('/');
+        if (slash < 1 || slash > 8 || text.length() - slash < 2 || text.length() - slash > 9) {
+            throw new IllegalArgumentException("not an LSN: \"" + text + "\"");
+        }
+        return new Lsn((half(text, 0, slash) << 32) | half(text, slash + 1, text.length()));
+    }
+
+    private static long half(String text, int from, int to) {
+        long value = 0;
+        for (int i = from; i < to; i++) {
+            int digit = Character.digit(text.charAt(i), 16);
+            if (digit < 0 || text.charAt(i) > 'f') {
+                throw new IllegalArgumentException("not an LSN: \"" + text + "\"");
+            }
+            value = value << 4 | digit;
+        }
+        return value;
+    }
+
+    public boolean isAfter(Lsn other) {
+        return compareTo(other) > 0;
+    }
+
+    public boolean isBefore(Lsn other) {
+        return compareTo(other) < 0;
+    }
+
+    /// The later of the two.
+    public Lsn max(Lsn other) {
+        return isBefore(other) ? other : this;
+    }
+
+    @Override
+    public int compareTo(Lsn other) {
+        return Long.compareUnsigned(bits, other.bits);
+    }
+
+    @Override
+    public String toString() {
+        return Long.toHexString(bits >>> 32).toUpperCase(java.util.Locale.ROOT) + "/"
+                + Long.toHexString(bits & 0xFFFF_FFFFL).toUpperCase(java.util.Locale.ROOT);
+    }
+}
