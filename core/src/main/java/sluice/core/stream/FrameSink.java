@@ -24,6 +24,9 @@ public interface FrameSink {
     void frame(StreamHandle stream, byte[] frame);
 
     /// Ends the stream after this last frame, for which room is always reserved.
+    ///
+    /// A close between {@link #change} and {@link #endCommit} drops what the open commit gave the stream: no commit is
+    /// ever torn. The engine expects no report of a closing it asked for.
     void close(StreamHandle stream, CloseReason reason, byte[] lastFrame);
 
     /// The commit is complete: hand each shard its batch.
