@@ -1,0 +1,51 @@
+package sluice.core.shape;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+
+/// Which operations a subscription asked for.
+public final class Operations {
+    private final EnumSet<Operation> wanted;
+
+    private Operations(EnumSet<Operation> wanted) {
+        this.wanted = wanted;
+    }
+
+    /// @param names case does not matter; `*` and `ALL` mean INSERT, UPDATE and DELETE, as null does
+    /// @throws RequestException `INVALID_OPS` naming the first name that is none, or for an empty list
+    public static Operations parse(@Nullable List<String> names) {
+        EnumSet<Operation> wanted = EnumSet.noneOf(Operation.class);
+        if (names == null) {
+            wanted.addAll(ROWS);
+            return new Operations(wanted);
+        }
+        for (String name : names) {
+            switch (name.strip().toUpperCase(Locale.ROOT)) {
+                case "*", "ALL" -> wanted.addAll(ROWS);
+                case "INSERT" -> wanted.add(Operation.INSERT);
+                case "UPDATE" -> wanted.add(Operation.UPDATE);
+                case "DELETE" -> wanted.add(Operation.DELETE);
+                case "TRUNCATE" -> wanted.add(Operation.TRUNCATE);
+                default ->
+                    throw new RequestException(
+                            ErrorCode.INVALID_OPS,
+                            "there is no operation \"" + name + "\"; ops are INSERT, UPDATE, DELETE, TRUNCATE, ALL");
+            }
+        }
+        if (wanted.isEmpty()) {
+            throw new RequestException(ErrorCode.INVALID_OPS, "ops is empty");
+        }
+        return new Operations(wanted);
+    }
+
+    public boolean include(Operation operation) {
+        return wanted.contains(operation);
+    }
+
+    private static final Set<Operation> ROWS = EnumSet.of(Operation.INSERT, Operation.UPDATE, Operation.DELETE);
+}
