@@ -7,8 +7,8 @@ import sluice.core.expression.Predicate;
 /// What one caller may see of one table, ready to decide rows.
 ///
 /// @param reason one sentence for the client: why this tier
-/// @param readsColumns attnums the rule needs from a row, of a probed rule too: a row that lacks one is undecidable. 0
-///     stands for the whole row
+/// @param readsColumns attnums the rule needs from a row, of a probed rule too: a row that lacks one is
+///     undecidable. 0 stands for the whole row
 public record Rule(Decision decision, String reason, List<Integer> readsColumns) {
     public Rule {
         readsColumns = List.copyOf(readsColumns);

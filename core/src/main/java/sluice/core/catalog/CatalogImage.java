@@ -90,7 +90,8 @@ public final class CatalogImage {
         return dictionary;
     }
 
-    /// This image with some tables read again: those in `reloaded` replaced, those of `asked` that are not in it gone.
+    /// This image with some tables read again: those in `reloaded` replaced, those of `asked` that are not in it
+    /// gone.
     ///
     /// The stamp becomes the newer answer's.
     public CatalogImage with(CatalogImage reloaded, List<Integer> asked) {

@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 /// @param columns names of the column list; null when every column is published
 /// @param actions what is published
 /// @param rowFilter the publication's WHERE, which makes the start fail; null when there is none
-public record PublishedTable(@Nullable List<String> columns, Set<Action> actions, @Nullable String rowFilter) {
+public record PublishedTable(
+        @Nullable List<String> columns,
+        Set<Action> actions,
+        @Nullable String rowFilter) {
     public PublishedTable {
         columns = columns == null ? null : List.copyOf(columns);
         actions = actions.isEmpty() ? EnumSet.noneOf(Action.class) : EnumSet.copyOf(actions);

@@ -1,4 +1,5 @@
-/// What PostgreSQL's catalog said at one moment, immutable. Loaded by the server, read by every later stage; never queried from here.
+/// What PostgreSQL's catalog said at one moment, immutable. Loaded by the server, read by every later stage; never
+/// queried from here.
 @NullMarked
 package sluice.core.catalog;
 

@@ -2,8 +2,8 @@ package sluice.core.event;
 
 /// The part of a change event that every subscriber of one projection shares, encoded once.
 ///
-/// A frame is `event: change\nid: LSN:SEQ\ndata: {"sub":LABEL,"seq":SEQ,` followed by {@link #tail}, which begins with
-/// `"op":` and ends with the blank line. The stream's shard puts the head in front.
+/// A frame is `event: change\nid: LSN:SEQ\ndata: {"sub":LABEL,"seq":SEQ,` followed by {@link #tail}, which begins
+/// with `"op":` and ends with the blank line. The stream's shard puts the head in front.
 ///
 /// @param commitLsn the LSN as ASCII bytes, for the head's id
 /// @param tail shared by all shards; read only

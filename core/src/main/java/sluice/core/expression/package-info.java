@@ -1,4 +1,5 @@
-/// Policy and filter expressions: reading PostgreSQL's analysed trees, folding what the row does not touch, deciding rows with four answers.
+/// Policy and filter expressions: reading PostgreSQL's analysed trees, folding what the row does not touch, deciding
+/// rows with four answers.
 @NullMarked
 package sluice.core.expression;
 

@@ -67,12 +67,7 @@ public final class Tuple {
         return kinds[column] == Kind.TEXT
                 && lengths[column] == expected.length
                 && Arrays.equals(
-                        bytes,
-                        offsets[column],
-                        offsets[column] + expected.length,
-                        expected,
-                        0,
-                        expected.length);
+                        bytes, offsets[column], offsets[column] + expected.length, expected, 0, expected.length);
     }
 
     /// Sum of the text lengths: what the tuple weighs in a change-size limit.

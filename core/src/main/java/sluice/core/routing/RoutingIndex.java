@@ -13,9 +13,9 @@ import sluice.core.pgoutput.Tuple;
 
 /// The subscriptions of one table, filed so that a change finds those that might care by look-up.
 ///
-/// A change is looked up under the new and the old value of each column anything is filed under. Where an image is there
-/// and does not carry the column, everything filed under it is a candidate: too many, never too few. Owned by the
-/// engine's thread.
+/// A change is looked up under the new and the old value of each column anything is filed under. Where an image is
+/// there and does not carry the column, everything filed under it is a candidate: too many, never too few. Owned by
+/// the engine's thread.
 ///
 /// @param <S> what is filed
 public final class RoutingIndex<S> {

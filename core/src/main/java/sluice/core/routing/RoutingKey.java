@@ -13,8 +13,8 @@ import sluice.core.shape.FilterTerm;
 /// @param attnum the column
 /// @param constant the value's canonical text
 public record RoutingKey(int attnum, String column, String constant) {
-    /// The best equality of a filter: one on a column that leads an index and is in the replica identity, then one that
-    /// leads an index, then any; of equally good ones the first.
+    /// The best equality of a filter: one on a column that leads an index and is in the replica identity, then one
+    /// that leads an index, then any; of equally good ones the first.
     ///
     /// @return null when the filter has no equality: the subscription is looked at on every change of its table
     public static @Nullable RoutingKey of(Filter filter, Relation relation) {

@@ -46,7 +46,6 @@ final class TextKey {
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof TextKey that
-                && Arrays.equals(
-                        bytes, offset, offset + length, that.bytes, that.offset, that.offset + that.length);
+                && Arrays.equals(bytes, offset, offset + length, that.bytes, that.offset, that.offset + that.length);
     }
 }

@@ -9,9 +9,9 @@ import sluice.core.shape.FilterTerm.Operator;
 
 /// Splits `owner_id=eq.7,status=in.(open,done)` into its terms.
 ///
-/// Order is kept: of two equally good columns, routing takes the earlier. Column names and values may be double-quoted,
-/// with `\"` and `\\` inside; an unquoted value ends at the next comma (in a list also at the closing parenthesis) and
-/// is otherwise taken as it stands. Values are never put into SQL as text.
+/// Order is kept: of two equally good columns, routing takes the earlier. Column names and values may be
+/// double-quoted, with `\"` and `\\` inside; an unquoted value ends at the next comma (in a list also at the
+/// closing parenthesis) and is otherwise taken as it stands. Values are never put into SQL as text.
 public final class FilterParser {
     /// Most terms of one filter.
     public static final int TERMS_MAX = 100;

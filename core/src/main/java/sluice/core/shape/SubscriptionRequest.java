@@ -7,4 +7,7 @@ import org.jspecify.annotations.Nullable;
 /// @param label the client's `sub`, empty when it sent none
 /// @param shape null when the entry has none
 /// @param problem why the entry cannot be read at all, null when it can
-public record SubscriptionRequest(String label, @Nullable ShapeRequest shape, @Nullable String problem) {}
+public record SubscriptionRequest(
+        String label,
+        @Nullable ShapeRequest shape,
+        @Nullable String problem) {}

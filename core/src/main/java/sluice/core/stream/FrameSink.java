@@ -5,9 +5,9 @@ import sluice.core.event.EventBody;
 
 /// Where the engine puts what streams receive. Called on the engine's thread only; must never wait.
 ///
-/// Between two calls of {@link #endCommit} everything given with {@link #change} belongs to one commit. Each shard gets
-/// one batch per commit. A stream's part of it enters the stream's queue whole or not at all; when it does not fit the
-/// shard closes the stream with `stream_lagging`, the part unwritten, and reports the closing as an input.
+/// Between two calls of {@link #endCommit} everything given with {@link #change} belongs to one commit. Each shard
+/// gets one batch per commit. A stream's part of it enters the stream's queue whole or not at all; when it does not
+/// fit the shard closes the stream with `stream_lagging`, the part unwritten, and reports the closing as an input.
 public interface FrameSink {
     /// Answers the opening request: 200, headers and this first frame.
     void open(StreamHandle stream, byte[] readyFrame);
@@ -25,8 +25,8 @@ public interface FrameSink {
 
     /// Ends the stream after this last frame, for which room is always reserved.
     ///
-    /// A close between {@link #change} and {@link #endCommit} drops what the open commit gave the stream: no commit is
-    /// ever torn. The engine expects no report of a closing it asked for.
+    /// A close between {@link #change} and {@link #endCommit} drops what the open commit gave the stream: no commit
+    /// is ever torn. The engine expects no report of a closing it asked for.
     void close(StreamHandle stream, CloseReason reason, byte[] lastFrame);
 
     /// The commit is complete: hand each shard its batch.

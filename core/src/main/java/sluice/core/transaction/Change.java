@@ -10,8 +10,8 @@ public sealed interface Change {
 
     record Insert(RelationDefinition relation, Tuple row) implements Change {}
 
-    /// @param old the state before the commit as far as the log carried it; null when it carried none, which means the
-    ///     replica identity's columns did not change
+    /// @param old the state before the commit as far as the log carried it; null when it carried none, which means
+    ///     the replica identity's columns did not change
     record Update(RelationDefinition relation, @Nullable Tuple old, Tuple row) implements Change {}
 
     record Delete(RelationDefinition relation, Tuple old) implements Change {}

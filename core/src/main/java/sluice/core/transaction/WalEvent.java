@@ -19,9 +19,9 @@ public sealed interface WalEvent {
         }
     }
 
-    /// The head of a commit too large for memory. Chunks of its net images follow, then its end; nothing comes between.
-    record SpilledBegin(
-            Xid xid, Lsn commitLsn, Lsn endLsn, Instant commitTime, List<RelationDefinition> announced)
+    /// The head of a commit too large for memory. Chunks of its net images follow, then its end; nothing comes
+    /// between.
+    record SpilledBegin(Xid xid, Lsn commitLsn, Lsn endLsn, Instant commitTime, List<RelationDefinition> announced)
             implements WalEvent {
         @Override
         public long weightBytes() {

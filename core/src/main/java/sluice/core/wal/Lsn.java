@@ -1,6 +1,7 @@
 package sluice.core.wal;
 
-/// A position in PostgreSQL's write-ahead log, printed `X/X` in upper-case hex without padding as PostgreSQL prints it.
+/// A position in PostgreSQL's write-ahead log, printed `X/X` in upper-case hex without padding as PostgreSQL prints
+/// it.
 ///
 /// @param bits the 64-bit position, compared unsigned
 public record Lsn(long bits) implements Comparable<Lsn> {

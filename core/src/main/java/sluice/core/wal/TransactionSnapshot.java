@@ -27,15 +27,15 @@ public record TransactionSnapshot(long xmin, long xmax, List<Long> inProgress) {
                 inProgress.add(Long.parseUnsignedLong(xid));
             }
         }
-        return new TransactionSnapshot(
-                Long.parseUnsignedLong(parts[0]), Long.parseUnsignedLong(parts[1]), inProgress);
+        return new TransactionSnapshot(Long.parseUnsignedLong(parts[0]), Long.parseUnsignedLong(parts[1]), inProgress);
     }
 
-    /// Whether the effects of the transaction are visible in this snapshot, for a transaction known to have committed.
+    /// Whether the effects of the transaction are visible in this snapshot, for a transaction known to have
+    /// committed.
     ///
     /// The 32-bit id of the log is widened by its signed distance to xmax.
     public boolean sees(Xid xid) {
-        long distance = xid.bits() - (int) xmax;
+        int distance = xid.bits() - (int) xmax;
         if (distance >= 0) {
             return false;
         }
