@@ -21,7 +21,8 @@ public record Rule(Decision decision, String reason, List<Integer> readsColumns)
 
         record Compiled(Predicate predicate) implements Decision {}
 
-        /// @param sql the composed predicate as SQL over the table's bare name, for a probe under the caller's role
+        /// @param sql the composed predicate as SQL over the table's bare name, for a probe under the
+        /// caller's role
         record Probed(String sql) implements Decision {}
     }
 

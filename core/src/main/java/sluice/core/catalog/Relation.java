@@ -84,7 +84,8 @@ public record Relation(
         return List.of();
     }
 
-    /// The columns that name a row to a client: the primary key, or the replica identity's index; empty when there is
+    /// The columns that name a row to a client: the primary key, or the replica identity's index;
+    /// empty when there is
     /// neither.
     public List<Integer> keyColumns() {
         List<Integer> primary = primaryKey();

@@ -91,6 +91,7 @@ public final class RoutingIndex<S> {
         return named;
     }
 
+    @SuppressWarnings("ReferenceEquality") // the same set twice, not two that are equal
     private int candidatesOf(
             Map<TextKey, Set<S>> byText,
             int position,

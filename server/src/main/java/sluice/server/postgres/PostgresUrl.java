@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 public final class PostgresUrl {
     private static final int DEFAULT_PORT = 5432;
 
-    /// Longest time from the first packet to a usable session: an endpoint that accepts and stays silent is not waited
+    /// Longest time from the first packet to a usable session: an endpoint that accepts and stays
+    /// silent is not waited
     /// for.
     private static final String LOGIN_TIMEOUT_SECONDS = "15";
 
@@ -43,7 +44,8 @@ public final class PostgresUrl {
         this.parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
     }
 
-    /// @throws IllegalArgumentException when the text is no such URL, or names what the driver cannot do; the message
+    /// @throws IllegalArgumentException when the text is no such URL, or names what the driver
+    /// cannot do; the message
     ///     never repeats a value
     public static PostgresUrl parse(String text) {
         String rest = afterScheme(text);
