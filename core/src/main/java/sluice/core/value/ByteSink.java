@@ -40,8 +40,47 @@ public final class ByteSink {
         length += count;
     }
 
+    /// The string as UTF-8; ASCII takes no copy in between.
     public void put(String text) {
-        put(text.getBytes(StandardCharsets.UTF_8));
+        for (int i = 0; i < text.length(); i++) {
+            char unit = text.charAt(i);
+            if (unit >= 0x80) {
+                put(text.substring(i).getBytes(StandardCharsets.UTF_8));
+                return;
+            }
+            put(unit);
+        }
+    }
+
+    /// The decimal digits of a number that is not negative.
+    ///
+    /// @throws IllegalArgumentException below zero
+    public void putDecimal(long value) {
+        if (value < 0) {
+            throw new IllegalArgumentException("negative: " + value);
+        }
+        int digits = 1;
+        for (long rest = value; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        if (bytes.length - length < digits) {
+            grow(digits);
+        }
+        length += digits;
+        int at = length;
+        long rest = value;
+        do {
+            bytes[--at] = (byte) ('0' + rest % 10);
+            rest /= 10;
+        } while (rest != 0);
+    }
+
+    /// Forgets everything, and gives memory back when one large run made the array outgrow `capacityMax`.
+    public void clear(int capacityMax) {
+        length = 0;
+        if (bytes.length > capacityMax) {
+            bytes = new byte[capacityMax];
+        }
     }
 
     /// A copy of what was written.
@@ -50,6 +89,7 @@ public final class ByteSink {
     }
 
     private void grow(int count) {
+        // doubling overflows to a negative number past 1 GiB, which the maximum then ignores
         bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, Math.addExact(length, count)));
     }
 }

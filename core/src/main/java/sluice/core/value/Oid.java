@@ -14,6 +14,10 @@ public final class Oid {
     public static final int OID = 26;
     public static final int OIDVECTOR = 30;
     public static final int JSON = 114;
+    public static final int POINT = 600;
+    public static final int LSEG = 601;
+    public static final int BOX = 603;
+    public static final int LINE = 628;
     public static final int FLOAT4 = 700;
     public static final int FLOAT8 = 701;
     public static final int BPCHAR = 1042;

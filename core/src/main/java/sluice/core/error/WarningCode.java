@@ -1,0 +1,23 @@
+package sluice.core.error;
+
+/// Every warning a client can meet, with its wire name. Documented one by one in docs/errors.md.
+public enum WarningCode {
+    /// Some requested columns are not in the role's grants and left out.
+    COLUMNS_NOT_GRANTED("columns_not_granted"),
+    /// The shape has no equality on an indexed column, so every change of the table is looked at.
+    UNINDEXED_SHAPE("unindexed_shape"),
+    /// Deletes or leaving rows are withheld because the replica identity lacks a column the decision needs.
+    REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient"),
+    /// The table was truncated and the subscription did not ask to be told by an event.
+    TABLE_TRUNCATED("table_truncated");
+
+    private final String wireName;
+
+    WarningCode(String wireName) {
+        this.wireName = wireName;
+    }
+
+    public String wireName() {
+        return wireName;
+    }
+}

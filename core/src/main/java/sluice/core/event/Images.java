@@ -1,0 +1,18 @@
+package sluice.core.event;
+
+/// Which of a change's row images an event shows. Each image needs its own yes (consistency rule 6).
+public enum Images {
+    /// The new tuple only.
+    RECORD,
+    /// The old tuple only.
+    OLD,
+    RECORD_AND_OLD;
+
+    boolean showRecord() {
+        return this != OLD;
+    }
+
+    boolean showOld() {
+        return this != RECORD;
+    }
+}

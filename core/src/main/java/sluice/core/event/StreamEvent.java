@@ -1,0 +1,61 @@
+package sluice.core.event;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.WarningCode;
+import sluice.core.wal.Lsn;
+
+/// Everything a stream is told besides changes. {@link FrameEncoder} makes bytes of it.
+public sealed interface StreamEvent {
+    /// The first event of every stream.
+    ///
+    /// @param walLsn the position the stream is complete from; null while there is none
+    /// @param subscriptions one result per requested entry, in the request's order
+    record Ready(
+            String streamId,
+            Instant serverTime,
+            long heartbeatMillis,
+            @Nullable Lsn walLsn,
+            List<SubscriptionResult> subscriptions)
+            implements StreamEvent {
+        public Ready {
+            subscriptions = List.copyOf(subscriptions);
+        }
+    }
+
+    /// Something the client should know; the stream and its subscriptions go on.
+    ///
+    /// @param sub the subscription it is about, null when it is about the stream
+    /// @param effect what the client will notice
+    /// @param remedy what to do about it, SQL where there is some
+    record Warning(
+            @Nullable String sub,
+            WarningCode code,
+            String message,
+            @Nullable String effect,
+            @Nullable String remedy) implements StreamEvent {}
+
+    /// The end of a subscription or, without `sub`, of the stream.
+    ///
+    /// @param retryAfterMillis when to come back, null when the client is free to choose
+    record Failure(
+            @Nullable String sub,
+            ErrorCode code,
+            String message,
+            @Nullable Action action,
+            @Nullable Long retryAfterMillis)
+            implements StreamEvent {}
+
+    /// What the client has to do besides asking again.
+    enum Action {
+        /// Forget the rows it holds and read them again.
+        RESNAPSHOT;
+
+        public String wireName() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package sluice.core.event;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.error.ErrorCode;
+
+/// What became of one requested subscription, as `ready` tells it.
+///
+/// @param sub the client's label, empty when it sent none
+public record SubscriptionResult(String sub, Outcome outcome) {
+    /// Granted or refused.
+    public sealed interface Outcome {}
+
+    /// @param tier the letter of the rule's tier
+    /// @param routingKey the column changes are looked up by; null when every change of the table is looked at
+    /// @param reason one sentence: why this tier
+    /// @param warnings each is also sent as an event of its own
+    public record Granted(
+            String tier,
+            Indexing indexing,
+            @Nullable String routingKey,
+            String reason,
+            List<StreamEvent.Warning> warnings)
+            implements Outcome {
+        public Granted {
+            warnings = List.copyOf(warnings);
+        }
+    }
+
+    /// @param retryAfterMillis when the same request may be made again, null when the client is free to choose
+    public record Refused(
+            ErrorCode code, String message, @Nullable Long retryAfterMillis) implements Outcome {}
+
+    /// Whether changes find the subscription by a look-up through an indexed column.
+    public enum Indexing {
+        INDEXED,
+        UNINDEXED
+    }
+}
