@@ -33,8 +33,8 @@ final class JsonEmbedding {
         this.out = out;
     }
 
-    /// @return false when the text is not JSON or is nested too deep; the sink then holds a part of it, for the caller
-    ///     to take back
+    /// @return false when the text is not JSON or is nested too deep; the sink then holds a part of it,
+    ///     for the caller to take back
     boolean embed(byte[] text, int from, int to) {
         depth = 0;
         Expected expected = Expected.VALUE;

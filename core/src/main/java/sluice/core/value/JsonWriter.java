@@ -288,8 +288,8 @@ public final class JsonWriter {
         return at;
     }
 
-    /// An element or field in double quotes. A backslash or, in a composite, a second quote stands before what is meant
-    /// literally; in an array a quote after the closing one is malformed anyway.
+    /// An element or field in double quotes. A backslash or, in a composite, a second quote stands before
+    /// what is meant literally; in an array a quote after the closing one is malformed anyway.
     ///
     /// @return the position after the closing quote, or {@link #MALFORMED}
     private int quoted(PgType type, byte[] text, int quote, int to, int depth) {

@@ -6,8 +6,8 @@ package sluice.core.value;
 final class Utf8 {
     private Utf8() {}
 
-    /// Length of the well-formed sequence that starts here, 1 to 4, or 0 when there is none: overlong forms, surrogates
-    /// and what lies past U+10FFFF are none.
+    /// Length of the well-formed sequence that starts here, 1 to 4, or 0 when there is none: overlong forms,
+    /// surrogates and what lies past U+10FFFF are none.
     static int width(byte[] text, int at, int to) {
         int lead = text[at] & 0xFF;
         if (lead < 0x80) {
