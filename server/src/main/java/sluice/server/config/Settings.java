@@ -1,0 +1,151 @@
+package sluice.server.config;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.wal.SlotName;
+import sluice.server.postgres.PostgresUrl;
+
+/// Everything an operator can say, checked. Immutable; nothing in it prints a password.
+public record Settings(
+        Http http,
+        Log log,
+        Database database,
+        Replication replication,
+        Tokens tokens,
+        Rights rights,
+        Streams streams,
+        Operation operation) {
+
+    /// A switch.
+    public enum Toggle {
+        ON,
+        OFF;
+
+        public boolean isOn() {
+            return this == ON;
+        }
+    }
+
+    /// @param pathPrefix begins with a slash and does not end with one, or is empty
+    /// @param reconnectSpread zero sends no `retry_after_ms`
+    public record Http(
+            ListenAddress listen,
+            String pathPrefix,
+            String requestIdHeader,
+            Duration shutdownGrace,
+            Duration reconnectSpread) {}
+
+    /// @param nodeId prefix of stream ids: letters, digits, `.`, `_` and `-`
+    public record Log(Level level, Format format, String nodeId) {
+        /// Least level logged.
+        public enum Level {
+            DEBUG,
+            INFO,
+            WARN,
+            ERROR
+        }
+
+        /// Form of a line.
+        public enum Format {
+            JSON,
+            TEXT
+        }
+    }
+
+    /// @param connectionsMax at least {@link #RESERVED} + 1
+    public record Database(
+            PostgresUrl replication, PostgresUrl pool, int connectionsMax, int connectionsMin, Toggle paranoidReset) {
+        /// The reader lock, catalog reloads and the rights poll each have a connection of their own.
+        public static final int RESERVED = 3;
+    }
+
+    /// @param protocolVersion null for the highest the database has
+    /// @param transactionMemory bytes of one transaction held before it is written to the spill folder
+    public record Replication(
+            SlotName slot,
+            String publication,
+            Toggle slotRecreate,
+            @Nullable Integer protocolVersion,
+            Toggle messages,
+            String messagePrefix,
+            Duration statusInterval,
+            Images images,
+            ByteSize transactionMemory,
+            Path spillDirectory,
+            ByteSize spillMax) {
+        /// What roles that bypass row-level security receive of a row changed several times in one transaction.
+        public enum Images {
+            NET,
+            ALL
+        }
+    }
+
+    /// @param issuer null when `iss` is not checked
+    public record Tokens(
+            URI jwks,
+            Duration jwksRefresh,
+            Algorithm algorithm,
+            @Nullable String issuer,
+            String audience,
+            Duration leeway,
+            List<String> allowedRoles) {
+        public Tokens {
+            allowedRoles = List.copyOf(allowedRoles);
+        }
+
+        /// The pinned signature algorithm.
+        public enum Algorithm {
+            ES256,
+            RS256
+        }
+    }
+
+    /// How rights are decided and kept fresh.
+    public record Rights(
+            Duration lease,
+            Duration catalogRefresh,
+            Duration reloadTimeout,
+            Duration rightsPoll,
+            Duration stampWait,
+            TierC tierC,
+            int probesPerSecondMax,
+            Duration probeTimeout,
+            int unindexedShapesMax,
+            IdentityCheck identityCheck,
+            DegradedDeletes degradedDeletes) {
+        /// Whether rules that need one query per change are served.
+        public enum TierC {
+            ALLOW,
+            DENY
+        }
+
+        /// What becomes of a shape whose replica identity does not carry what it needs.
+        public enum IdentityCheck {
+            WARN,
+            STRICT
+        }
+
+        /// What becomes of a delete that cannot be decided.
+        public enum DegradedDeletes {
+            WITHHOLD,
+            DELIVER
+        }
+    }
+
+    /// @param streamsMax 0 for no limit
+    public record Streams(
+            Duration heartbeat,
+            int queueEventsMax,
+            ByteSize queueBytesMax,
+            Duration writeTimeout,
+            int streamsMax,
+            int subscriptionsMax,
+            int shapesMax,
+            ByteSize changeBytesMax) {}
+
+    /// @param lagDegraded zero never reports it
+    public record Operation(Toggle metrics, Duration lagDegraded) {}
+}
