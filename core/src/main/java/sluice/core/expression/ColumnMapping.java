@@ -36,6 +36,11 @@ public final class ColumnMapping {
         return new ColumnMapping(positions);
     }
 
+    /// A mapping in which every column is absent.
+    public static ColumnMapping none() {
+        return new ColumnMapping(new int[0]);
+    }
+
     /// The tuple position of an attribute, or {@link #ABSENT}.
     public int position(int attnum) {
         return attnum > 0 && attnum < positionByAttnum.length ? positionByAttnum[attnum] : ABSENT;

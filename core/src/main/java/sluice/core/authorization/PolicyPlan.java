@@ -1,0 +1,103 @@
+package sluice.core.authorization;
+
+import java.util.ArrayList;
+import java.util.List;
+import sluice.core.error.ErrorCode;
+import sluice.core.expression.Answers;
+import sluice.core.expression.Compiler;
+import sluice.core.expression.Connectives;
+import sluice.core.expression.Expression;
+import sluice.core.expression.Fold;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.expression.Parts;
+
+/// A rule made of policies, waiting for what PostgreSQL says of the caller.
+///
+/// @param composed what must be TRUE
+/// @param fallback what is done when that cannot be evaluated in process
+record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
+    /// SQLSTATE classes that say nothing about the policy: connection, resources, operator intervention, rollback.
+    private static final List<String> TRANSIENT_CLASSES = List.of("08", "53", "57", "58", "40", "55", "25");
+
+    /// @param required each must be TRUE for a row to be visible: the restrictive policies, then
+    /// the OR of the others
+    record Composed(String table, List<Expression> required, List<Fold> folds, PinnedColumns pinned) {
+        Composed {
+            required = List.copyOf(required);
+            folds = List.copyOf(folds);
+        }
+    }
+
+    /// @param sql the composed predicate for PostgreSQL to evaluate
+    /// @param columns attnums it reads, 0 for the whole row
+    record Fallback(ProbePermission permission, String sql, List<Integer> columns) {
+        Fallback {
+            columns = List.copyOf(columns);
+        }
+    }
+
+    @Override
+    public List<Fold> folds() {
+        return composed.folds();
+    }
+
+    @Override
+    public Verdict complete(List<FoldAnswer> answers) {
+        if (answers.size() != composed.folds().size()) {
+            throw new IllegalStateException(
+                    answers.size() + " answers to " + composed.folds().size() + " folds");
+        }
+        Answers answered = new Answers(answers, composed.pinned().textByAttnum());
+        List<Expression> open = new ArrayList<>();
+        for (Expression required : composed.required()) {
+            String raised = answered.raisedForEveryRow(required);
+            if (raised != null) {
+                return raised(raised);
+            }
+            Expression substituted = answered.substitute(required);
+            if (substituted instanceof Expression.Raised(var type, var sqlState)) {
+                return raised(sqlState);
+            }
+            if (!(substituted instanceof Expression.Constant constant)) {
+                open.add(substituted);
+            } else if (!constant.isTrue()) {
+                return RlsResolver.refused(composed.table(), "the policies show this caller no row of");
+            }
+        }
+        return granted(open);
+    }
+
+    private Verdict granted(List<Expression> open) {
+        if (open.isEmpty()) {
+            return new Verdict.Granted(new Rule(
+                    new Rule.Decision.Everything(), "the policies hold for every row of this shape", List.of()));
+        }
+        Expression rule = Connectives.and(open);
+        String obstacle = Parts.unsupported(rule);
+        if (obstacle == null) {
+            return new Verdict.Granted(new Rule(
+                    new Rule.Decision.Compiled(Compiler.compile(rule)),
+                    "the policies are evaluated in process on columns of the row",
+                    Parts.columns(rule)));
+        }
+        return switch (fallback.permission()) {
+            case ALLOW ->
+                new Verdict.Granted(new Rule(new Rule.Decision.Probed(fallback.sql()), obstacle, fallback.columns()));
+            case DENY ->
+                new Verdict.Refused(
+                        ErrorCode.POLICY_REQUIRES_IMPERSONATION,
+                        "the policies of table \"" + composed.table() + "\" need a query per change: " + obstacle);
+        };
+    }
+
+    /// An error fails every query of this caller, so nothing is visible; one that may pass can be tried again.
+    private Verdict raised(String sqlState) {
+        if (sqlState.length() == 5 && TRANSIENT_CLASSES.contains(sqlState.substring(0, 2))) {
+            return new Verdict.Refused(
+                    ErrorCode.CATALOG_UNAVAILABLE,
+                    "the policies of table \"" + composed.table() + "\" could not be evaluated now (" + sqlState + ")");
+        }
+        return RlsResolver.refused(
+                composed.table(), "the policies raise an error (SQLSTATE " + sqlState + ") for this caller on");
+    }
+}

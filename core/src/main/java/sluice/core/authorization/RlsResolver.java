@@ -1,0 +1,155 @@
+package sluice.core.authorization;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.RulePlan.Verdict;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Function;
+import sluice.core.catalog.Policy;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.Role;
+import sluice.core.error.ErrorCode;
+import sluice.core.expression.Connectives;
+import sluice.core.expression.Expression;
+import sluice.core.expression.ExpressionReader;
+import sluice.core.expression.FoldList;
+import sluice.core.expression.PolicyTree;
+
+/// Makes the plan of what one role may see of one table, from the catalog alone. Without state; any thread may ask it.
+///
+/// What is not a clear yes is refused, withheld or left to PostgreSQL; nothing in here widens a rule.
+public final class RlsResolver {
+    private static final int OLDEST_KNOWN_MAJOR = 15;
+    private static final int NEWEST_KNOWN_MAJOR = 18;
+
+    private final ProbePermission probes;
+
+    public RlsResolver(ProbePermission probes) {
+        this.probes = probes;
+    }
+
+    public RulePlan plan(CatalogImage catalog, Relation relation, Role role, PinnedColumns pinned) {
+        return switch (PolicyComposer.compose(relation, role)) {
+            case PolicyComposer.Composition.Unrestricted(var reason) ->
+                new SettledPlan(new Verdict.Granted(new Rule(new Rule.Decision.Everything(), reason, List.of())));
+            case PolicyComposer.Composition.NothingVisible() ->
+                new SettledPlan(refused(relation, "no policy lets role \"" + role.name() + "\" read"));
+            case PolicyComposer.Composition.Policies policies -> plan(catalog, relation, role, pinned, policies);
+        };
+    }
+
+    private RulePlan plan(
+            CatalogImage catalog,
+            Relation relation,
+            Role role,
+            PinnedColumns pinned,
+            PolicyComposer.Composition.Policies policies) {
+        FoldList folds = new FoldList();
+        Reading reading = new Reading(catalog, relation, pinned, folds);
+        List<Expression> permissive = reading.all(policies.permissive());
+        List<Expression> restrictive = reading.all(policies.restrictive());
+        Expression anyPermissive = Connectives.or(permissive);
+        List<Policy> evaluated = new ArrayList<>(policies.restrictive());
+        if (!literallyTrue(anyPermissive)) {
+            evaluated.addAll(policies.permissive());
+        }
+        String missing = functionWithoutExecute(catalog, role, evaluated);
+        if (missing != null) {
+            return new SettledPlan(
+                    refused(relation, "role \"" + role.name() + "\" may not execute " + missing + ", used to read"));
+        }
+        List<Expression> required = new ArrayList<>(restrictive);
+        required.add(anyPermissive);
+        return new PolicyPlan(
+                new PolicyPlan.Composed(relation.qualifiedName(), required, folds.folds(), pinned),
+                new PolicyPlan.Fallback(probes, probeSql(policies), columns(evaluated)));
+    }
+
+    /// What every policy of a rule is read with.
+    private record Reading(CatalogImage catalog, Relation relation, PinnedColumns pinned, FoldList folds) {
+        List<Expression> all(List<Policy> policies) {
+            List<Expression> expressions = new ArrayList<>();
+            for (Policy policy : policies) {
+                expressions.add(one(policy));
+            }
+            return expressions;
+        }
+
+        private Expression one(Policy policy) {
+            int major = catalog.dictionary().serverMajor();
+            if (major < OLDEST_KNOWN_MAJOR || major > NEWEST_KNOWN_MAJOR) {
+                return new Expression.Unsupported("policies of PostgreSQL " + major + " are not evaluated in process");
+            }
+            String subject = "policy \"" + policy.name() + "\"";
+            return new ExpressionReader(catalog, relation, pinned.textByAttnum(), folds, subject).read(tree(policy));
+        }
+    }
+
+    private static PolicyTree tree(Policy policy) {
+        String tree = policy.tree();
+        if (tree == null) {
+            throw new IllegalStateException("policy without USING");
+        }
+        return PolicyTree.read(tree);
+    }
+
+    private static boolean literallyTrue(Expression expression) {
+        return expression instanceof Expression.Constant constant && constant.isTrue();
+    }
+
+    /// PostgreSQL refuses the whole query when one function in it may not be executed, whether or
+    /// not a row reaches it.
+    private static @Nullable String functionWithoutExecute(CatalogImage catalog, Role role, List<Policy> policies) {
+        for (Policy policy : policies) {
+            for (Integer oid : tree(policy).functions(catalog)) {
+                Function function = catalog.function(oid);
+                if (function != null && !executable(function, role)) {
+                    return "function \"" + function.schema() + "." + function.name() + "\"";
+                }
+            }
+        }
+        return null;
+    }
+
+    /// A function of the server that the catalog says nothing about is everybody's; one of a user is nobody's.
+    private static boolean executable(Function function, Role role) {
+        Boolean answer = function.executableByRole().get(role.name());
+        return answer != null ? answer : function.builtIn();
+    }
+
+    private static List<Integer> columns(List<Policy> policies) {
+        Set<Integer> columns = new LinkedHashSet<>();
+        for (Policy policy : policies) {
+            columns.addAll(tree(policy).columns());
+        }
+        List<Integer> sorted = new ArrayList<>(columns);
+        sorted.sort(null);
+        return sorted;
+    }
+
+    /// The composed predicate as PostgreSQL prints its parts; never NULL.
+    private static String probeSql(PolicyComposer.Composition.Policies policies) {
+        StringBuilder sql = new StringBuilder("coalesce((");
+        String or = "";
+        for (Policy policy : policies.permissive()) {
+            sql.append(or).append('(').append(policy.text()).append(')');
+            or = " OR ";
+        }
+        sql.append(')');
+        for (Policy policy : policies.restrictive()) {
+            sql.append(" AND (").append(policy.text()).append(')');
+        }
+        return sql.append(", false)").toString();
+    }
+
+    static Verdict.Refused refused(Relation relation, String why) {
+        return refused(relation.qualifiedName(), why);
+    }
+
+    static Verdict.Refused refused(String table, String why) {
+        return new Verdict.Refused(ErrorCode.SHAPE_NOT_AUTHORIZED, why + " table \"" + table + "\"");
+    }
+}
