@@ -19,6 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,10 @@ public final class PostgresServer implements AutoCloseable {
     private static final Duration START_MAX = Duration.ofSeconds(60);
     private static final Duration STOP_MAX = Duration.ofSeconds(30);
     private static final String LOCK = "owner.lock";
+
+    // The system drops a process's lock on a file when the process closes any channel to it, so the lock files of our
+    // own servers are never opened a second time: another process would take those servers for abandoned.
+    private static final Set<Path> OWN_FOLDERS = ConcurrentHashMap.newKeySet();
 
     // Ignores what a terminal sends to all processes at once: the postmaster, not the watch, answers it. The pid is
     // read from the data folder, since a program that changes the account may stand in between.
@@ -96,6 +102,7 @@ public final class PostgresServer implements AutoCloseable {
             Path servers = Files.createDirectories(PostgresBinaries.workspace().resolve("servers"));
             clearAbandoned(servers);
             Path folder = Files.createTempDirectory(servers, binaries.version() + "-");
+            OWN_FOLDERS.add(folder);
             FileChannel owner =
                     FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             owner.lock();
@@ -262,7 +269,7 @@ public final class PostgresServer implements AutoCloseable {
         try (Stream<Path> folders = Files.list(servers)) {
             for (Path folder : folders.toList()) {
                 Path lock = folder.resolve(LOCK);
-                if (!Files.exists(lock)) {
+                if (OWN_FOLDERS.contains(folder) || !Files.exists(lock)) {
                     continue;
                 }
                 try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE)) {
@@ -271,7 +278,7 @@ public final class PostgresServer implements AutoCloseable {
                         Folders.delete(folder);
                     }
                 } catch (OverlappingFileLockException | IOException e) {
-                    // One of ours, or its own watch is clearing it away.
+                    // Somebody else's, or its own watch is clearing it away.
                 }
             }
         }
