@@ -18,7 +18,8 @@ import sluice.core.expression.ExpressionReader;
 import sluice.core.expression.FoldList;
 import sluice.core.expression.PolicyTree;
 
-/// Makes the plan of what one role may see of one table, from the catalog alone. Without state; any thread may ask it.
+/// Makes the plan of what one role may see of one table, from the catalog alone. Without state; any thread may ask
+/// it.
 ///
 /// What is not a clear yes is refused, withheld or left to PostgreSQL; nothing in here widens a rule.
 public final class RlsResolver {

@@ -3,6 +3,7 @@ package sluice.core.authorization;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.expression.Predicate;
+import sluice.core.value.Truth;
 
 /// What one caller may see of one table, ready to decide rows.
 ///
@@ -24,6 +25,11 @@ public record Rule(Decision decision, String reason, List<Integer> readsColumns)
         /// @param sql the composed predicate as SQL over the table's bare name, for a probe under the
         /// caller's role
         record Probed(String sql) implements Decision {}
+    }
+
+    /// A rule that no row satisfies and none fails: what may be seen cannot be said yet.
+    public static Rule undecidable() {
+        return new Rule(new Decision.Compiled(row -> Truth.UNDECIDABLE), "rights are in motion", List.of());
     }
 
     public Tier tier() {

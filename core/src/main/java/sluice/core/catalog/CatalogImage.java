@@ -90,18 +90,21 @@ public final class CatalogImage {
         return dictionary;
     }
 
-    /// This image with some tables read again: those in `reloaded` replaced, those of `asked` that are not in it
-    /// gone.
+    /// This image with some tables read again: those of `asked` replaced by what `reloaded` says, or gone.
     ///
-    /// The stamp becomes the newer answer's.
+    /// Tables this image does not know are added. An answer older than this image leaves the dictionary alone.
     public CatalogImage with(CatalogImage reloaded, List<Integer> asked) {
         Map<Integer, Relation> merged = new LinkedHashMap<>(relationsByOid);
         for (Integer oid : asked) {
             merged.remove(oid);
         }
         for (Relation relation : reloaded.relations()) {
-            merged.put(relation.oid(), relation);
+            if (asked.contains(relation.oid()) || !relationsByOid.containsKey(relation.oid())) {
+                merged.put(relation.oid(), relation);
+            }
         }
-        return new CatalogImage(reloaded.stamp(), merged.values(), reloaded.dictionary());
+        return reloaded.stamp().isOlderThan(stamp)
+                ? new CatalogImage(stamp, merged.values(), dictionary)
+                : new CatalogImage(reloaded.stamp(), merged.values(), reloaded.dictionary());
     }
 }

@@ -9,7 +9,9 @@ public enum WarningCode {
     /// Deletes or leaving rows are withheld because the replica identity lacks a column the decision needs.
     REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient"),
     /// The table was truncated and the subscription did not ask to be told by an event.
-    TABLE_TRUNCATED("table_truncated");
+    TABLE_TRUNCATED("table_truncated"),
+    /// Changes that might concern the subscription could not be decided and were not sent.
+    CHANGES_WITHHELD("changes_withheld");
 
     private final String wireName;
 

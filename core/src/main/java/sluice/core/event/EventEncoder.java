@@ -18,8 +18,8 @@ import sluice.core.wal.Lsn;
 
 /// Writes change events, each distinct body once.
 ///
-/// Life: {@link #beginCommit}, then for each change {@link #beginChange} and, for each group of subscriptions that see
-/// it
+/// Life: {@link #beginCommit}, then for each change {@link #beginChange} and, for each group of subscriptions that
+/// see it
 /// alike, {@link #body}. A body asked for again is the same object. Owned by the engine's thread; what it returns may
 /// go
 /// to any.

@@ -17,8 +17,8 @@ import sluice.core.catalog.Operator;
 
 /// The functions decided in process: the table to add a line to.
 ///
-/// A function is known by what PostgreSQL runs, not by its name: a function of the server itself (language `internal`,
-/// an oid that only initdb assigns), its C symbol and its argument types.
+/// A function is known by what PostgreSQL runs, not by its name: a function of the server itself (language
+/// `internal`, an oid that only initdb assigns), its C symbol and its argument types.
 final class BuiltIns {
     /// `FirstNormalObjectId`: what users create, extensions included, starts here.
     static final int FIRST_USER_OID = 16384;

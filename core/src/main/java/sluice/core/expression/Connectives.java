@@ -5,8 +5,8 @@ import java.util.List;
 
 /// AND and OR as PostgreSQL's planner simplifies them before anything is evaluated.
 ///
-/// A literal that decides makes the others go away, whatever they call and wherever they stand. Only an immutable part
-/// left of it was already evaluated by then, so it stays for the error it may have raised.
+/// A literal that decides makes the others go away, whatever they call and wherever they stand. Only an immutable
+/// part left of it was already evaluated by then, so it stays for the error it may have raised.
 public final class Connectives {
     private Connectives() {}
 

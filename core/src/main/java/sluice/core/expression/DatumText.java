@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Decodes the datums of stored constants into PostgreSQL's text form.
 ///
-/// These are the on-disk formats of a little-endian server, which pg_upgrade freezes (`varatt.h`, `array.h`, `uuid.h`).
-/// A type that is not listed, a compressed or an external value is not compilable.
+/// These are the on-disk formats of a little-endian server, which pg_upgrade freezes (`varatt.h`, `array.h`,
+/// `uuid.h`). A type that is not listed, a compressed or an external value is not compilable.
 final class DatumText {
     private static final int ARRAY_DIMENSIONS_MAX = 6;
 

@@ -43,6 +43,13 @@ public final class FilterCompiler {
         return type;
     }
 
+    /// What PostgreSQL is asked so that it types and spells a client's literal: `'text'::type`.
+    ///
+    /// @param text as the client wrote it; without a NUL, which no PostgreSQL text can hold
+    public static Fold literal(ValueType type, String text) {
+        return new Fold(FoldWriter.literal(text) + "::pg_catalog." + type.typeName(), type.oid());
+    }
+
     /// Whether two texts are equal under the collation exactly when their bytes are.
     static boolean bytewiseEqual(CatalogImage catalog, int collationOid) {
         Collation collation = catalog.collation(collationOid);

@@ -10,8 +10,8 @@ import sluice.core.catalog.Operator;
 /// Writes a row-free part back as SQL that means the same under every search path, and proves on the way that its
 /// answer cannot go stale.
 ///
-/// Every name is qualified, every constant carries its type, every operator is `OPERATOR(schema.name)`. A node it does
-/// not know, or a function that is not proven safe, is not compilable.
+/// Every name is qualified, every constant carries its type, every operator is `OPERATOR(schema.name)`. A node it
+/// does not know, or a function that is not proven safe, is not compilable.
 ///
 /// Used for one part, on one thread, and thrown away.
 final class FoldWriter {
@@ -276,7 +276,7 @@ final class FoldWriter {
     }
 
     /// A string constant that means the same whatever `standard_conforming_strings` says.
-    private static String literal(String text) {
+    static String literal(String text) {
         String quoted = "'" + text.replace("'", "''") + "'";
         return quoted.indexOf('\\') < 0 ? quoted : "E" + quoted.replace("\\", "\\\\");
     }

@@ -8,8 +8,8 @@ import sluice.core.catalog.Operator;
 /// Which functions may be evaluated once for a caller: those whose answer nothing can change but the caller's claims.
 ///
 /// A function that reads a table, the clock, a sequence or a setting we do not make would go stale without anybody
-/// noticing, and a stale yes is a leak. So a function is safe only when that is proven: by being an immutable function
-/// of the server, by its analysed body, or by a string body in a small language that cannot name a table.
+/// noticing, and a stale yes is a leak. So a function is safe only when that is proven: by being an immutable
+/// function of the server, by its analysed body, or by a string body in a small language that cannot name a table.
 final class FunctionSafety {
     /// Functions within functions.
     private static final int DEPTH_MAX = 8;

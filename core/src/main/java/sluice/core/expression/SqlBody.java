@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 
 /// Recognises the string bodies of SQL functions that can read nothing but the caller's settings.
 ///
-/// It does not evaluate or translate a body, PostgreSQL does that; it only has to be sure. So it reads a small language
-/// (one `SELECT` of one expression, from literals, `current_setting('request...')`, `coalesce`, `nullif`, casts to
-/// built-in types, a few operators and calls of named functions) and gives up at the first word that is not in it.
-/// `FROM` is not in it, and neither is any bare name.
+/// It does not evaluate or translate a body, PostgreSQL does that; it only has to be sure. So it reads a small
+/// language (one `SELECT` of one expression, from literals, `current_setting('request...')`, `coalesce`, `nullif`,
+/// casts to built-in types, a few operators and calls of named functions) and gives up at the first word that is
+/// not in it. `FROM` is not in it, and neither is any bare name.
 ///
 /// Used for one body, on one thread, and thrown away.
 final class SqlBody {

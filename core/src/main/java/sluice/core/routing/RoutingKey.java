@@ -5,8 +5,8 @@ import sluice.core.catalog.Column;
 import sluice.core.catalog.Index;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.expression.FilterTerm;
 import sluice.core.shape.Filter;
-import sluice.core.shape.FilterTerm;
 
 /// The equality a subscription is filed under.
 ///
@@ -20,8 +20,8 @@ public record RoutingKey(int attnum, String column, String constant) {
     public static @Nullable RoutingKey of(Filter filter, Relation relation) {
         RoutingKey best = null;
         int bestRank = -1;
-        for (Filter.Term term : filter.terms()) {
-            if (term.operator() == FilterTerm.Operator.EQ) {
+        for (FilterTerm term : filter.terms()) {
+            if (term.operator() == FilterTerm.Operator.EQUAL && term.negation() == FilterTerm.Negation.PLAIN) {
                 int rank = rank(term.column(), relation);
                 if (rank > bestRank) {
                     bestRank = rank;

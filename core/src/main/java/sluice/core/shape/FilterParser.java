@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
-import sluice.core.shape.FilterTerm.Operator;
+import sluice.core.shape.ParsedTerm.Operator;
 
 /// Splits `owner_id=eq.7,status=in.(open,done)` into its terms.
 ///
@@ -28,12 +28,15 @@ public final class FilterParser {
     /// @param text AND-only; empty means every row
     /// @return 0 to {@link #TERMS_MAX} terms
     /// @throws RequestException `INVALID_FILTER`, naming the first term that cannot be read
-    public static List<FilterTerm> parse(String text) {
+    public static List<ParsedTerm> parse(String text) {
         if (text.isBlank()) {
             return List.of();
         }
+        if (text.indexOf('\0') >= 0) {
+            throw invalid("a filter cannot hold a NUL character");
+        }
         FilterParser parser = new FilterParser(text);
-        List<FilterTerm> terms = new ArrayList<>();
+        List<ParsedTerm> terms = new ArrayList<>();
         do {
             if (terms.size() == TERMS_MAX) {
                 throw invalid("a filter has at most " + TERMS_MAX + " terms");
@@ -43,7 +46,7 @@ public final class FilterParser {
         return terms;
     }
 
-    private FilterTerm term() {
+    private ParsedTerm term() {
         skipBlanks();
         String column = startsWith('"') ? quoted() : upTo('=');
         skipBlanks();
@@ -57,7 +60,7 @@ public final class FilterParser {
         if (position < text.length() && text.charAt(position) != ',') {
             throw invalid("unexpected text after the value of \"" + column + "\"");
         }
-        return new FilterTerm(column, operator, values);
+        return new ParsedTerm(column, operator, values);
     }
 
     private Operator operator() {

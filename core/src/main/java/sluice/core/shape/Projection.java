@@ -11,8 +11,8 @@ import sluice.core.value.PgType;
 
 /// The columns of one table that a subscription may see, in the order events name them.
 ///
-/// Nothing outside it is ever written. Two projections are equal when they would write every row alike, so an event is
-/// encoded once for all subscriptions with equal ones. Immutable.
+/// Nothing outside it is ever written. Two projections are equal when they would write every row alike, so an event
+/// is encoded once for all subscriptions with equal ones. Immutable.
 public final class Projection {
     /// One projected column.
     ///

@@ -8,6 +8,9 @@ public record Lsn(long bits) implements Comparable<Lsn> {
     /// Position 0/0, which PostgreSQL never assigns to a record.
     public static final Lsn ZERO = new Lsn(0);
 
+    private static final long PAGE_BYTES = 8192;
+    private static final long PAGE_HEADER_BYTES_MAX = 40;
+
     /// @throws IllegalArgumentException when the text is not `hex/hex` with at most eight digits a side
     public static Lsn parse(String text) {
         int slash = text.indexOf('/');
@@ -35,6 +38,16 @@ public record Lsn(long bits) implements Comparable<Lsn> {
 
     public boolean isBefore(Lsn other) {
         return compareTo(other) < 0;
+    }
+
+    /// Whether the log has been read up to `target`.
+    ///
+    /// An insert position right behind a page header names the same point as the end of the page before it, which
+    /// is what a walsender reports (pages are 8 KiB; the header takes at most 40 bytes).
+    public boolean reaches(Lsn target) {
+        long intoPage = target.bits & (PAGE_BYTES - 1);
+        long point = intoPage <= PAGE_HEADER_BYTES_MAX ? target.bits - intoPage : target.bits;
+        return Long.compareUnsigned(bits, point) >= 0;
     }
 
     /// The later of the two.

@@ -3,8 +3,8 @@ package sluice.server.config;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Every variable the server knows, in the order the reference lists them. The documentation, the environment template
-/// and the reader are all made from this list.
+/// Every variable the server knows, in the order the reference lists them. The documentation, the environment
+/// template and the reader are all made from this list.
 public enum Setting {
     LISTEN_ADDR(Topic.HTTP, Kind.ADDRESS, "0.0.0.0:4000", "where the HTTP listener binds; port 0 takes any free port"),
     PATH_PREFIX(Topic.HTTP, Kind.TEXT, "/sluice/v1", "path in front of every endpoint; `/` for none"),

@@ -5,8 +5,8 @@ import java.util.List;
 /// One term of a filter as the client wrote it.
 ///
 /// @param values one for {@link Operator#EQ}, 1 to {@link FilterParser#VALUES_MAX} for {@link Operator#IN}
-public record FilterTerm(String column, Operator operator, List<String> values) {
-    public FilterTerm {
+public record ParsedTerm(String column, Operator operator, List<String> values) {
+    public ParsedTerm {
         values = List.copyOf(values);
     }
 

@@ -1,0 +1,85 @@
+package sluice.core.dispatch;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogScope;
+
+/// When the whole catalog is read again: on its tick, and whenever the rights poll says that rights moved which the
+/// log does not tell of. One poll and one load are out at a time; an answer that never comes frees its place after
+/// a while. Owned by the engine's thread.
+final class CatalogSchedule {
+    private static final Duration LOAD_PATIENCE = Duration.ofSeconds(30);
+
+    private final EffectSink effects;
+    private final EngineSettings settings;
+    private final LongSupplier requestIds;
+
+    private long loadOut;
+    private boolean loadAgain;
+    private Instant loadDeadline = Instant.EPOCH;
+    private Instant nextLoad = Instant.EPOCH;
+    private @Nullable String rightsSeen;
+    private boolean pollOut;
+    private Instant pollDeadline = Instant.EPOCH;
+    private Instant nextPoll = Instant.EPOCH;
+
+    CatalogSchedule(EffectSink effects, EngineSettings settings, LongSupplier requestIds) {
+        this.effects = effects;
+        this.settings = settings;
+        this.requestIds = requestIds;
+    }
+
+    void tick(Instant now) {
+        if (loadOut != 0 && now.isAfter(loadDeadline)) {
+            loadOut = 0;
+        }
+        if (!now.isBefore(nextLoad)) {
+            nextLoad = now.plus(settings.catalogRefresh());
+            load(now);
+        }
+        if (pollOut && now.isAfter(pollDeadline)) {
+            pollOut = false;
+        }
+        if (!pollOut && !now.isBefore(nextPoll)) {
+            nextPoll = now.plus(settings.rightsPoll());
+            pollDeadline = now.plus(settings.questionTimeout());
+            pollOut = true;
+            effects.emit(new Effect.PollRights());
+        }
+    }
+
+    /// @param fingerprint null when the poll failed: the last good state stays, and the next poll is soon
+    void polled(@Nullable String fingerprint, Instant now) {
+        pollOut = false;
+        // the first answer may already be newer than the catalog the engine began with
+        if (fingerprint != null && !fingerprint.equals(rightsSeen)) {
+            rightsSeen = fingerprint;
+            load(now);
+        }
+    }
+
+    boolean isOut(long requestId) {
+        return loadOut != 0 && requestId == loadOut;
+    }
+
+    /// The load that is out was answered, or failed.
+    void loaded(Instant now) {
+        loadOut = 0;
+        if (loadAgain) {
+            load(now);
+        }
+    }
+
+    private void load(Instant now) {
+        if (loadOut != 0) {
+            loadAgain = true;
+            return;
+        }
+        loadAgain = false;
+        loadOut = requestIds.getAsLong();
+        loadDeadline = now.plus(LOAD_PATIENCE);
+        effects.emit(new Effect.LoadCatalog(loadOut, new CatalogScope.Everything()));
+    }
+}

@@ -1,0 +1,596 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.authorization.Tier;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.Role;
+import sluice.core.catalog.Stamp;
+import sluice.core.dispatch.CommitDispatch.Pass;
+import sluice.core.dispatch.EngineMetrics.Resolution;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.event.FrameEncoder;
+import sluice.core.event.StreamEvent;
+import sluice.core.event.SubscriptionResult;
+import sluice.core.event.SubscriptionResult.Indexing;
+import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.routing.RoutingKey;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.FrameSink;
+import sluice.core.stream.StreamHandle;
+import sluice.core.stream.StreamState;
+import sluice.core.stream.Subscription;
+import sluice.core.transaction.Change;
+import sluice.core.transaction.Transaction;
+import sluice.core.transaction.WalEvent;
+import sluice.core.wal.Lsn;
+
+/// The one writer: takes inputs, gives effects, owns every subscription. Never waits.
+///
+/// Confined to one thread. Each commit is one step: its tables' rights are made as new as the commit (for which the
+/// line may park, {@link #acceptsWal}), its changes are decided and handed to the sink, then its end may be
+/// confirmed.
+public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, CommitDispatch.Host {
+    private final EffectSink effects;
+    private final FrameSink sink;
+    private final EngineMetrics metrics;
+    private final EngineSettings settings;
+    private final RulePlanner planner;
+    private final Questions questions;
+    private final RightsKeeper rights;
+    private final CatalogLine line;
+    private final CommitDispatch dispatch;
+    private final CatalogSchedule schedule;
+
+    private final Map<StreamHandle, StreamState> streams = new LinkedHashMap<>();
+    private final Map<StreamHandle, SubscribeFlow> opening = new LinkedHashMap<>();
+    private final Map<Long, SubscribeFlow> waitingForTables = new LinkedHashMap<>();
+    private final Map<Long, Instant> tableDeadlines = new LinkedHashMap<>();
+    private final List<StreamState> closing = new ArrayList<>();
+    private final List<SubscribeFlow> toInstall = new ArrayList<>();
+
+    private Instant now = Instant.EPOCH;
+    private Lsn position = Lsn.ZERO;
+    private Lsn lastDispatchedEnd = Lsn.ZERO;
+    private boolean replicating;
+    private int unindexedShapes;
+
+    private long lastRequestId;
+
+    private WalEvent.@Nullable SpilledBegin spilled;
+
+    /// What an engine is wired to.
+    ///
+    /// @param catalog read before the first event of the log
+    public record Ports(
+            EffectSink effects, FrameSink sink, EngineMetrics metrics, RulePlanner planner, CatalogImage catalog) {}
+
+    public Engine(Ports ports, EngineSettings settings) {
+        this.effects = ports.effects();
+        this.sink = ports.sink();
+        this.metrics = ports.metrics();
+        this.planner = ports.planner();
+        this.settings = settings;
+        this.questions = new Questions(effects, settings.questionTimeout());
+        this.rights = new RightsKeeper(this, ports.catalog());
+        this.schedule = new CatalogSchedule(effects, settings, () -> ++lastRequestId);
+        this.line = new CatalogLine(effects, settings.reloadTimeout());
+        this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
+    }
+
+    /// Whether the next event of the log may be given. False while the line waits for a catalog.
+    public boolean acceptsWal() {
+        return line.isFree();
+    }
+
+    /// Everything up to here has been dispatched.
+    @Override
+    public Lsn position() {
+        return position;
+    }
+
+    public int streamCount() {
+        return streams.size();
+    }
+
+    public void step(Input input, Instant at) {
+        now = at;
+        switch (input) {
+            case Input.Replicating(var from) -> {
+                replicating = true;
+                advance(from);
+            }
+            case Input.Wal(var event) -> wal(event);
+            case Input.CatalogAnswer(var id, var image) -> catalogAnswered(id, image);
+            case Input.RightsAnswer(var fingerprint) -> schedule.polled(fingerprint, now);
+            case Input.FoldsAnswer(var id, var answers) -> questions.answered(id, answers);
+            case Input.ProbeAnswer(var id, var outcome) -> dispatch.probes().answered(id, outcome, position, now);
+            case Input.Open open -> open(open);
+            case Input.Closed(var stream, var reason) -> closed(stream, reason);
+            case Input.Tick() -> tick();
+        }
+    }
+
+    private void wal(WalEvent event) {
+        if (!acceptsWal()) {
+            throw new IllegalStateException("the line is parked and was given " + event.getClass());
+        }
+        switch (event) {
+            case WalEvent.Committed committed -> {
+                if (!committed.transaction().endLsn().isAfter(lastDispatchedEnd)) {
+                    metrics.duplicateDiscarded();
+                    return;
+                }
+                parkOrRelease(committed);
+            }
+            case WalEvent.SpilledBegin begin -> parkOrRelease(begin);
+            case WalEvent.SpilledChunk(var changes, var weight) -> {
+                for (Change change : changes) {
+                    dispatch.change(change);
+                }
+            }
+            case WalEvent.SpilledEnd end -> {
+                WalEvent.SpilledBegin begin = spilled;
+                spilled = null;
+                if (begin == null) {
+                    throw new IllegalStateException("the end of a spilled commit without its begin");
+                }
+                endCommit(begin.endLsn());
+            }
+            case WalEvent.LoneMessage message -> {}
+            case WalEvent.Idle(var walEnd) -> {
+                advance(walEnd);
+                effects.emit(new Effect.Confirm(position));
+            }
+        }
+    }
+
+    private void parkOrRelease(WalEvent event) {
+        List<RelationDefinition> announced = announced(event);
+        Set<Integer> outdated = new LinkedHashSet<>();
+        for (RelationDefinition definition : announced) {
+            TableState table = rights.table(definition.oid());
+            TableState namesake = rights.subscribedNamesake(definition);
+            if (namesake != null) {
+                outdated.add(definition.oid());
+                outdated.add(namesake.relation().oid());
+            } else if (table != null && table.index().size() == 0) {
+                table.markStale();
+            } else if (table != null && !seesCommit(table.stamp(), event)) {
+                outdated.add(definition.oid());
+            }
+        }
+        // a partition root's rights can move without a Relation message of its own
+        for (TableState table : rights.tables()) {
+            if (table.relation().kind() == Relation.Kind.PARTITIONED_TABLE
+                    && table.index().size() > 0
+                    && touches(event, table.relation().oid())
+                    && !seesCommit(table.stamp(), event)) {
+                outdated.add(table.relation().oid());
+            }
+        }
+        if (outdated.isEmpty()) {
+            release(event);
+        } else {
+            line.park(event, xid(event), new ArrayList<>(outdated), ++lastRequestId, now);
+        }
+    }
+
+    private static boolean seesCommit(Stamp stamp, WalEvent event) {
+        return stamp.snapshot().sees(xid(event));
+    }
+
+    private static sluice.core.wal.Xid xid(WalEvent event) {
+        return switch (event) {
+            case WalEvent.Committed(var transaction) -> transaction.xid();
+            case WalEvent.SpilledBegin begin -> begin.xid();
+            case WalEvent.SpilledChunk chunk -> throw noCommit(chunk);
+            case WalEvent.SpilledEnd end -> throw noCommit(end);
+            case WalEvent.LoneMessage message -> throw noCommit(message);
+            case WalEvent.Idle idle -> throw noCommit(idle);
+        };
+    }
+
+    private static List<RelationDefinition> announced(WalEvent event) {
+        return switch (event) {
+            case WalEvent.Committed(var transaction) -> transaction.announced();
+            case WalEvent.SpilledBegin begin -> begin.announced();
+            case WalEvent.SpilledChunk chunk -> throw noCommit(chunk);
+            case WalEvent.SpilledEnd end -> throw noCommit(end);
+            case WalEvent.LoneMessage message -> throw noCommit(message);
+            case WalEvent.Idle idle -> throw noCommit(idle);
+        };
+    }
+
+    private static IllegalStateException noCommit(WalEvent event) {
+        return new IllegalStateException("not the start of a commit: " + event.getClass());
+    }
+
+    /// What a spilled commit touches is not known at its begin: it may be any table.
+    private static boolean touches(WalEvent event, int relationOid) {
+        if (!(event instanceof WalEvent.Committed(var transaction))) {
+            return true;
+        }
+        for (Change change : transaction.changes()) {
+            if (change.relation().oid() == relationOid) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void release(WalEvent event) {
+        rights.reconcile(announced(event));
+        if (event instanceof WalEvent.Committed(var transaction)) {
+            dispatch(transaction);
+        } else if (event instanceof WalEvent.SpilledBegin begin) {
+            spilled = begin;
+            dispatch.begin(begin.xid(), begin.commitLsn(), begin.commitTime(), now);
+        }
+    }
+
+    private void dispatch(Transaction transaction) {
+        dispatch.begin(transaction.xid(), transaction.commitLsn(), transaction.commitTime(), now);
+        if (!transaction.everyImage().isEmpty()) {
+            dispatch.pass(Pass.EVERY_IMAGE);
+            for (Change change : transaction.everyImage()) {
+                dispatch.change(change);
+            }
+            dispatch.pass(Pass.NET);
+        }
+        for (Change change : transaction.changes()) {
+            dispatch.change(change);
+        }
+        endCommit(transaction.endLsn());
+    }
+
+    private void endCommit(Lsn endLsn) {
+        dispatch.end();
+        lastDispatchedEnd = endLsn;
+        for (StreamState stream : closing) {
+            forget(stream);
+        }
+        closing.clear();
+        advance(endLsn);
+        effects.emit(new Effect.Confirm(position));
+        List<SubscribeFlow> waiting = List.copyOf(toInstall);
+        toInstall.clear();
+        waiting.forEach(this::install);
+    }
+
+    private void advance(Lsn reached) {
+        position = position.max(reached);
+        dispatch.probes().reached(position);
+    }
+
+    private void tick() {
+        dispatch.tick(now);
+        questions.tick(now);
+        CatalogLine.Release moved = line.tick(now, lastRequestId + 1);
+        lastRequestId++;
+        released(moved);
+        List<Long> late = new ArrayList<>(0);
+        tableDeadlines.forEach((id, deadline) -> {
+            if (now.isAfter(deadline)) {
+                late.add(id);
+            }
+        });
+        for (Long id : late) {
+            catalogAnswered(id, null);
+        }
+        schedule.tick(now);
+    }
+
+    private void catalogAnswered(long requestId, @Nullable CatalogImage image) {
+        SubscribeFlow waiting = waitingForTables.remove(requestId);
+        if (schedule.isOut(requestId)) {
+            if (image != null) {
+                rights.apply(image, null);
+            }
+            schedule.loaded(now);
+            return;
+        }
+        if (waiting != null) {
+            tableDeadlines.remove(requestId);
+            if (image == null) {
+                waiting.beginWithoutStaleTables();
+            } else {
+                rights.apply(image, waiting.staleTables());
+                waiting.begin();
+            }
+            return;
+        }
+        List<Integer> asked = line.askedBy(requestId);
+        if (image != null && !asked.isEmpty()) {
+            rights.apply(image, asked);
+        }
+        released(line.answered(requestId, image == null ? null : image.stamp(), now));
+    }
+
+    private void released(CatalogLine.@Nullable Release moved) {
+        switch (moved) {
+            case null -> {}
+            case CatalogLine.Release.Ready(var event) -> release(event);
+            case CatalogLine.Release.GaveUp(var event, var oids) -> {
+                effects.emit(new Effect.Log(new Notice(
+                        Notice.Level.ERROR,
+                        "catalog reload timed out; the shapes of its tables end",
+                        List.of("tables", String.valueOf(oids)))));
+                rights.unavailable(oids);
+                release(event);
+            }
+        }
+    }
+
+    private void open(Input.Open open) {
+        if (!replicating) {
+            sink.refuse(open.stream(), ErrorCode.NOT_REPLICATING, "replication has not started");
+            return;
+        }
+        SubscribeFlow flow = new SubscribeFlow(this, open);
+        opening.put(open.stream(), flow);
+        List<Integer> stale = flow.findStaleTables(rights.tables());
+        if (stale.isEmpty()) {
+            flow.begin();
+        } else {
+            long id = ++lastRequestId;
+            waitingForTables.put(id, flow);
+            tableDeadlines.put(id, now.plus(settings.reloadTimeout()));
+            effects.emit(new Effect.LoadCatalog(id, new CatalogScope.Tables(stale)));
+        }
+    }
+
+    @Override
+    public void resolved(SubscribeFlow flow) {
+        if (opening.get(flow.open().stream()) != flow) {
+            return;
+        }
+        if (dispatch.isOpen()) {
+            toInstall.add(flow);
+        } else {
+            install(flow);
+        }
+    }
+
+    /// Installs what was granted and writes `ready` in one step: every later commit reaches the stream.
+    private void install(SubscribeFlow flow) {
+        StreamHandle handle = flow.open().stream();
+        if (opening.remove(handle) == null) {
+            return;
+        }
+        if (flow.isOutdated()) {
+            opening.put(handle, flow);
+            flow.begin();
+            return;
+        }
+        StreamState stream = new StreamState(handle, flow.open().identity());
+        streams.put(handle, stream);
+        List<SubscriptionResult> results = new ArrayList<>();
+        List<StreamEvent.Warning> warnings = new ArrayList<>();
+        for (SubscribeFlow.Entry entry : flow.entries()) {
+            results.add(result(stream, entry, warnings));
+        }
+        metrics.streamOpened();
+        sink.open(
+                handle,
+                FrameEncoder.frame(new StreamEvent.Ready(
+                        handle.streamId(), now, settings.heartbeat().toMillis(), position, results)));
+        for (StreamEvent.Warning warning : warnings) {
+            sink.frame(handle, FrameEncoder.frame(warning));
+        }
+        sink.endCommit();
+    }
+
+    private SubscriptionResult result(
+            StreamState stream, SubscribeFlow.Entry entry, List<StreamEvent.Warning> warnings) {
+        String label = entry.request().label();
+        RequestException refusal = entry.refusal();
+        TableState table =
+                refusal == null ? rights.table(entry.draft().relation().oid()) : null;
+        RoutingKey key = table == null ? null : RoutingKey.of(entry.filter(), table.relation());
+        if (refusal == null && table != null && key == null && unindexedShapes >= settings.unindexedShapesMax()) {
+            refusal = new RequestException(
+                    ErrorCode.TOO_MANY_UNINDEXED_SHAPES,
+                    "this server admits " + settings.unindexedShapesMax() + " shapes without an equality");
+        }
+        if (refusal != null || table == null) {
+            RequestException shown =
+                    refusal != null ? refusal : new RequestException(ErrorCode.INTERNAL, "the table is gone");
+            metrics.resolved(Tier.C, resolution(shown.code()));
+            notice("subscription refused", stream, label, shown);
+            return new SubscriptionResult(
+                    label, new SubscriptionResult.Refused(shown.code(), shown.getMessage(), null));
+        }
+        Rule rule = entry.rule();
+        Subscription subscription = new Subscription(
+                stream,
+                label,
+                new Subscription.Grant(
+                        entry.draft().request(),
+                        entry.draft().operations(),
+                        entry.filter(),
+                        table.relation().oid(),
+                        key,
+                        entry.draft().visible().projection(),
+                        rule));
+        if (position.isBefore(table.rightsMovedUntil())) {
+            subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil());
+        }
+        add(subscription, table);
+        metrics.resolved(rule.tier(), Resolution.GRANTED);
+        if (rule.tier() == Tier.C) {
+            metrics.notCompiled(table.relation(), rule.reason());
+        }
+        List<StreamEvent.Warning> own = ShapeReader.warnings(label, entry.draft(), key != null, rule.readsColumns());
+        warnings.addAll(own);
+        return new SubscriptionResult(
+                label,
+                new SubscriptionResult.Granted(
+                        rule.tier().name(), indexing(key), key == null ? null : key.column(), rule.reason(), own));
+    }
+
+    private static Resolution resolution(ErrorCode code) {
+        if (code == ErrorCode.SHAPE_NOT_AUTHORIZED || code == ErrorCode.COLUMN_NOT_GRANTED) {
+            return Resolution.DENIED;
+        }
+        return code == ErrorCode.CATALOG_UNAVAILABLE ? Resolution.UNAVAILABLE : Resolution.REFUSED;
+    }
+
+    private static Indexing indexing(@Nullable RoutingKey key) {
+        return key == null ? Indexing.UNINDEXED : Indexing.INDEXED;
+    }
+
+    private void notice(String message, StreamState stream, String label, RequestException refusal) {
+        effects.emit(new Effect.Log(new Notice(
+                Notice.Level.INFO,
+                message,
+                List.of(
+                        "stream_id",
+                        stream.handle().streamId(),
+                        "sub",
+                        label,
+                        "code",
+                        refusal.code().wireName(),
+                        "reason",
+                        refusal.getMessage()))));
+    }
+
+    private void add(Subscription subscription, TableState table) {
+        RoutingKey key = subscription.routingKey();
+        table.index().add(subscription, key);
+        unindexedShapes += key == null ? 1 : 0;
+        subscription.stream().add(subscription);
+        metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), 1);
+    }
+
+    private void remove(Subscription subscription) {
+        if (subscription.state() == Subscription.State.ENDED) {
+            return;
+        }
+        RoutingKey key = subscription.routingKey();
+        TableState table = rights.table(subscription.relationOid());
+        if (table != null) {
+            table.index().remove(subscription, key);
+            metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), -1);
+        }
+        unindexedShapes -= key == null ? 1 : 0;
+        subscription.end();
+    }
+
+    @Override
+    public void endSubscription(Subscription subscription, ErrorCode code, String message) {
+        StreamState stream = subscription.stream();
+        if (subscription.state() == Subscription.State.ENDED) {
+            return;
+        }
+        remove(subscription);
+        stream.remove(subscription);
+        if (stream.isOpen()) {
+            StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
+            sink.frame(
+                    stream.handle(),
+                    FrameEncoder.frame(new StreamEvent.Failure(subscription.label(), code, message, action, null)));
+            notice("subscription revoked", stream, subscription.label(), new RequestException(code, message));
+            dispatch.settled(subscription, now);
+        }
+    }
+
+    @Override
+    public void settled(Subscription subscription) {
+        dispatch.settled(subscription, now);
+    }
+
+    @Override
+    public void closeStream(StreamState stream, CloseReason reason, ErrorCode code, String message) {
+        if (!stream.isOpen()) {
+            return;
+        }
+        stream.close();
+        StreamEvent.Action action = reason == CloseReason.STREAM_LAGGING ? StreamEvent.Action.RESNAPSHOT : null;
+        sink.close(
+                stream.handle(),
+                reason,
+                FrameEncoder.frame(new StreamEvent.Failure(null, code, message, action, null)));
+        metrics.streamClosed(reason);
+        // the indexes are being walked: they are left alone until the commit is over
+        if (dispatch.isOpen()) {
+            closing.add(stream);
+        } else {
+            forget(stream);
+        }
+    }
+
+    private void closed(StreamHandle handle, CloseReason reason) {
+        opening.remove(handle);
+        StreamState stream = streams.get(handle);
+        if (stream == null || !stream.isOpen()) {
+            return;
+        }
+        stream.close();
+        metrics.streamClosed(reason);
+        forget(stream);
+    }
+
+    private void forget(StreamState stream) {
+        streams.remove(stream.handle());
+        for (Subscription subscription : List.copyOf(stream.subscriptions())) {
+            remove(subscription);
+        }
+        CommitDispatch.forget(stream);
+    }
+
+    @Override
+    public @Nullable TableState table(int relationOid) {
+        return rights.table(relationOid);
+    }
+
+    @Override
+    public @Nullable Role role(String name) {
+        return rights.catalog().role(name);
+    }
+
+    @Override
+    public CatalogImage catalog() {
+        return rights.catalog();
+    }
+
+    @Override
+    public long catalogVersion() {
+        return rights.version();
+    }
+
+    @Override
+    public Questions questions() {
+        return questions;
+    }
+
+    @Override
+    public RulePlanner planner() {
+        return planner;
+    }
+
+    @Override
+    public EngineSettings settings() {
+        return settings;
+    }
+
+    @Override
+    public EngineMetrics metrics() {
+        return metrics;
+    }
+
+    @Override
+    public Instant now() {
+        return now;
+    }
+}

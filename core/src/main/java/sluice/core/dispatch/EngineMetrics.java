@@ -1,0 +1,48 @@
+package sluice.core.dispatch;
+
+import sluice.core.authorization.Tier;
+import sluice.core.catalog.Relation;
+import sluice.core.event.SubscriptionResult;
+import sluice.core.shape.Operation;
+import sluice.core.stream.CloseReason;
+
+/// What the engine counts. Called on the engine's thread; must never wait.
+public interface EngineMetrics {
+    /// How a resolution of a shape's rule ended.
+    enum Resolution {
+        GRANTED,
+        DENIED,
+        REFUSED,
+        UNAVAILABLE
+    }
+
+    void change(Relation relation, Operation operation);
+
+    void candidates(Relation relation, int named);
+
+    /// A change that could not be decided was not delivered.
+    void withheld(Relation relation, Operation operation);
+
+    void unchangedToast(Relation relation, String column);
+
+    /// A rule or filter raised on a row.
+    void evaluationFailed(Relation relation);
+
+    void probed(Relation relation);
+
+    void probeWithheld(Relation relation);
+
+    void resolved(Tier tier, Resolution resolution);
+
+    /// A rule could not be compiled, for this reason.
+    void notCompiled(Relation relation, String reason);
+
+    void subscriptions(Relation relation, Tier tier, SubscriptionResult.Indexing indexing, int delta);
+
+    void streamOpened();
+
+    void streamClosed(CloseReason reason);
+
+    /// A commit that had been dispatched before came again and was discarded.
+    void duplicateDiscarded();
+}

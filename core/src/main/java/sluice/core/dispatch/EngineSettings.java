@@ -1,0 +1,36 @@
+package sluice.core.dispatch;
+
+import java.time.Duration;
+
+/// The engine's bounds.
+///
+/// @param heartbeat told to clients in `ready`
+/// @param queueEventsMax most events of one commit, and of what waits for a stream
+/// @param queueBytesMax the same in bytes
+/// @param reloadTimeout how long a catalog reload may hold the line
+/// @param questionTimeout how long PostgreSQL may take to answer about a caller
+/// @param stampWait how long an answer may be too old for the commit it is to decide
+/// @param probesPerSecondMax Tier C queries a second, all streams together
+/// @param probesOutstandingMax Tier C queries unanswered at once
+public record EngineSettings(
+        Duration heartbeat,
+        int subscriptionsPerStreamMax,
+        int shapesPerStreamMax,
+        int unindexedShapesMax,
+        int changeBytesMax,
+        int queueEventsMax,
+        long queueBytesMax,
+        Duration reloadTimeout,
+        Duration questionTimeout,
+        Duration rightsPoll,
+        Duration catalogRefresh,
+        Duration stampWait,
+        int probesPerSecondMax,
+        int probesOutstandingMax,
+        IdentityPolicy replicaIdentity) {
+    /// What a filter column outside the replica identity brings a subscription.
+    public enum IdentityPolicy {
+        WARN,
+        STRICT
+    }
+}

@@ -1,0 +1,67 @@
+package sluice.core.dispatch;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Stamp;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.session.Identity;
+import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.StreamHandle;
+import sluice.core.transaction.WalEvent;
+import sluice.core.wal.Lsn;
+
+/// Everything that can happen to the engine. Time comes beside each input, never out of a clock.
+public sealed interface Input {
+    /// The slot is being streamed from this position: every later commit reaches the engine.
+    record Replicating(Lsn position) implements Input {}
+
+    /// The next event of the log. Given only while {@link Engine#acceptsWal} says so.
+    record Wal(WalEvent event) implements Input {}
+
+    /// An answer to {@link Effect.LoadCatalog}.
+    ///
+    /// @param image null when the load failed
+    record CatalogAnswer(long requestId, @Nullable CatalogImage image) implements Input {}
+
+    /// An answer to {@link Effect.PollRights}.
+    ///
+    /// @param fingerprint null when the poll failed
+    record RightsAnswer(@Nullable String fingerprint) implements Input {}
+
+    /// An answer to {@link Effect.AskFolds}.
+    ///
+    /// @param answers in the order asked; null when the question could not be put
+    record FoldsAnswer(long questionId, @Nullable List<FoldAnswer> answers) implements Input {
+        public FoldsAnswer {
+            answers = answers == null ? null : List.copyOf(answers);
+        }
+    }
+
+    /// An answer to {@link Effect.Probe}.
+    record ProbeAnswer(long probeId, ProbeOutcome outcome) implements Input {}
+
+    /// A verified caller wants a stream.
+    record Open(StreamHandle stream, Identity identity, List<SubscriptionRequest> requests) implements Input {
+        public Open {
+            requests = List.copyOf(requests);
+        }
+    }
+
+    /// The stream ended on the server's side or by the client; the engine asked for nothing.
+    record Closed(StreamHandle stream, CloseReason reason) implements Input {}
+
+    /// Time has passed; given at least every 100 ms.
+    record Tick() implements Input {}
+
+    /// What came of a probe.
+    sealed interface ProbeOutcome {
+        record Visible(Stamp stamp) implements ProbeOutcome {}
+
+        record Hidden(Stamp stamp) implements ProbeOutcome {}
+
+        /// The policy raised, the query timed out or the database could not be reached: never a yes.
+        record Failed(String sqlState) implements ProbeOutcome {}
+    }
+}

@@ -1,0 +1,105 @@
+package sluice.core.dispatch;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import sluice.core.expression.Fold;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.session.Identity;
+
+/// Questions about callers that PostgreSQL has been asked and not yet answered, and the answers it gave.
+///
+/// Folds read no table, so an answer stays true for a caller until a function or a role changes: {@link #forget} is
+/// called then. One question is outstanding at most for each opening stream and each resolving subscription, so their
+/// bounds are this one's. Owned by the engine's thread.
+final class Questions {
+    /// Answers kept; the one unused longest goes first.
+    private static final int REMEMBERED_MAX = 20_000;
+
+    private record Remembered(String role, String claims, String sql) {}
+
+    private record Outstanding(
+            Identity caller, List<Fold> folds, Instant deadline, Consumer<@Nullable List<FoldAnswer>> then) {}
+
+    private final EffectSink effects;
+    private final Duration timeout;
+    private final Map<Long, Outstanding> outstandingById = new LinkedHashMap<>();
+    private final Map<Remembered, FoldAnswer> answers = new LinkedHashMap<>(64, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Remembered, FoldAnswer> eldest) {
+            return size() > REMEMBERED_MAX;
+        }
+    };
+    private long lastId;
+
+    Questions(EffectSink effects, Duration timeout) {
+        this.effects = effects;
+        this.timeout = timeout;
+    }
+
+    /// Calls `then` with the answers, at once when they are known; with null when the question could not be put, or
+    /// was not answered in time.
+    void ask(Identity caller, List<Fold> folds, Instant now, Consumer<@Nullable List<FoldAnswer>> then) {
+        List<FoldAnswer> known = new ArrayList<>(folds.size());
+        for (Fold fold : folds) {
+            FoldAnswer answer = answers.get(new Remembered(caller.role(), caller.claims(), fold.sql()));
+            if (answer != null) {
+                known.add(answer);
+            }
+        }
+        if (known.size() == folds.size()) {
+            then.accept(known);
+            return;
+        }
+        long id = ++lastId;
+        outstandingById.put(id, new Outstanding(caller, List.copyOf(folds), now.plus(timeout), then));
+        effects.emit(new Effect.AskFolds(id, caller, folds));
+    }
+
+    /// An answer to a question that timed out, or to none, changes nothing.
+    void answered(long id, @Nullable List<FoldAnswer> given) {
+        Outstanding question = outstandingById.remove(id);
+        if (question == null) {
+            return;
+        }
+        if (given == null || given.size() != question.folds().size()) {
+            question.then().accept(null);
+            return;
+        }
+        for (int i = 0; i < given.size(); i++) {
+            // what raised may have raised for a passing reason: it is asked again next time
+            if (given.get(i) instanceof FoldAnswer.Value value) {
+                Fold fold = question.folds().get(i);
+                answers.put(
+                        new Remembered(
+                                question.caller().role(), question.caller().claims(), fold.sql()),
+                        value);
+            }
+        }
+        question.then().accept(given);
+    }
+
+    void tick(Instant now) {
+        List<Long> late = new ArrayList<>(0);
+        for (Map.Entry<Long, Outstanding> entry : outstandingById.entrySet()) {
+            if (now.isAfter(entry.getValue().deadline())) {
+                late.add(entry.getKey());
+            }
+        }
+        for (Long id : late) {
+            answered(id, null);
+        }
+    }
+
+    /// A function or role changed: nothing remembered is to be trusted.
+    void forget() {
+        answers.clear();
+    }
+}

@@ -1,0 +1,374 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.authorization.RulePlan;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.Function;
+import sluice.core.catalog.PublishedTable;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.Role;
+import sluice.core.catalog.Stamp;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.event.SubscriptionResult.Indexing;
+import sluice.core.expression.ColumnMapping;
+import sluice.core.expression.FilterTerm;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.stream.Subscription;
+import sluice.core.wal.Lsn;
+
+/// The catalog the engine goes by, its tables, and what becomes of open subscriptions when either moves.
+///
+/// A newer answer replaces an older one table by table, never the other way round. Where rights of a table moved,
+/// each of its subscriptions has its rule composed again; until the stream has passed the answer, a row needs the
+/// yes of the rule before as well. Owned by the engine's thread.
+final class RightsKeeper {
+    /// What the keeper needs of the engine.
+    interface Host {
+        Lsn position();
+
+        Instant now();
+
+        Questions questions();
+
+        RulePlanner planner();
+
+        EngineMetrics metrics();
+
+        /// Ends one subscription with an error event.
+        void endSubscription(Subscription subscription, ErrorCode code, String message);
+
+        /// The subscription has its new rule: what waited for it can be decided.
+        void settled(Subscription subscription);
+    }
+
+    private final Host host;
+    private CatalogImage catalog;
+    private final Map<Integer, TableState> tablesByOid = new LinkedHashMap<>();
+    private long version;
+
+    RightsKeeper(Host host, CatalogImage initial) {
+        this.host = host;
+        this.catalog = initial;
+        for (Relation relation : initial.relations()) {
+            tablesByOid.put(relation.oid(), new TableState(relation, initial.stamp()));
+        }
+    }
+
+    CatalogImage catalog() {
+        return catalog;
+    }
+
+    /// Moves whenever rights or definitions moved.
+    long version() {
+        return version;
+    }
+
+    @Nullable
+    TableState table(int oid) {
+        return tablesByOid.get(oid);
+    }
+
+    Iterable<TableState> tables() {
+        return tablesByOid.values();
+    }
+
+    /// A table of this name that subscriptions know under another oid: it was created anew.
+    @Nullable
+    TableState subscribedNamesake(RelationDefinition definition) {
+        for (TableState table : tablesByOid.values()) {
+            if (table.index().size() > 0
+                    && table.relation().oid() != definition.oid()
+                    && table.relation().schema().equals(definition.schema())
+                    && table.relation().name().equals(definition.name())) {
+                return table;
+            }
+        }
+        return null;
+    }
+
+    /// Takes an answer over.
+    ///
+    /// @param asked the tables it was asked for, null for all there are
+    void apply(CatalogImage answer, @Nullable List<Integer> asked) {
+        CatalogImage before = catalog;
+        List<Integer> covered = asked != null ? asked : new ArrayList<>(tablesByOid.keySet());
+        List<Integer> newer = new ArrayList<>();
+        for (int oid : covered) {
+            TableState known = tablesByOid.get(oid);
+            if (known == null || !answer.stamp().isOlderThan(known.stamp())) {
+                newer.add(oid);
+            }
+        }
+        catalog = before.with(answer, newer);
+        boolean everyRule = dictionaryMoved(before.dictionary(), catalog.dictionary());
+        if (everyRule) {
+            version++;
+            host.questions().forget();
+        }
+        for (int oid : newer) {
+            move(oid, answer, everyRule);
+        }
+        if (everyRule) {
+            for (TableState table : tablesByOid.values()) {
+                if (!newer.contains(table.relation().oid())) {
+                    composeAll(table, answer.stamp());
+                }
+            }
+        }
+        for (Relation relation : answer.relations()) {
+            if (!tablesByOid.containsKey(relation.oid())) {
+                tablesByOid.put(relation.oid(), new TableState(relation, answer.stamp()));
+                version++;
+            }
+        }
+    }
+
+    /// Roles and the functions a rule may call have no Relation message of their own.
+    private static boolean dictionaryMoved(CatalogImage.Dictionary before, CatalogImage.Dictionary after) {
+        if (!before.rolesByName().equals(after.rolesByName())) {
+            return true;
+        }
+        for (Function function : after.functionsByOid().values()) {
+            Function known = before.functionsByOid().get(function.oid());
+            if (known != null && (!known.version().equals(function.version()) || !sameRights(known, function))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean sameRights(Function one, Function other) {
+        return one.executableByRole().equals(other.executableByRole());
+    }
+
+    private void move(int oid, CatalogImage answer, boolean everyRule) {
+        TableState table = tablesByOid.get(oid);
+        Relation now = answer.relation(oid);
+        if (table == null) {
+            return;
+        }
+        if (now == null) {
+            version++;
+            gone(table, answer);
+            return;
+        }
+        Relation before = table.relation();
+        Stamp stamp = answer.stamp();
+        boolean rightsMoved = !before.rightsFingerprint().equals(now.rightsFingerprint());
+        boolean definitionMoved = !before.fingerprint().equals(now.fingerprint());
+        table.reloaded(now, stamp);
+        if (!rightsMoved && !definitionMoved && !everyRule) {
+            return;
+        }
+        version++;
+        if (rightsMoved || everyRule) {
+            table.rightsMoved(stamp.insertLsn());
+        }
+        for (Subscription subscription : table.index().all()) {
+            if (!ShapeReader.isServed(now)) {
+                host.endSubscription(
+                        subscription,
+                        ErrorCode.RELATION_UNPUBLISHED,
+                        "table \"" + now.qualifiedName() + "\" is no longer published with all its changes");
+            } else if (definitionMoved && !sameColumns(subscription, before, now)) {
+                endChanged(subscription, now);
+            } else {
+                compose(subscription, table);
+            }
+        }
+    }
+
+    private void composeAll(TableState table, Stamp stamp) {
+        table.rightsMoved(stamp.insertLsn());
+        for (Subscription subscription : table.index().all()) {
+            compose(subscription, table);
+        }
+    }
+
+    private void gone(TableState table, CatalogImage answer) {
+        Relation before = table.relation();
+        Relation namesake = answer.relation(before.schema(), before.name());
+        for (Subscription subscription : table.index().all()) {
+            if (namesake != null) {
+                endChanged(subscription, before);
+            } else {
+                host.endSubscription(
+                        subscription,
+                        ErrorCode.RELATION_UNPUBLISHED,
+                        "table \"" + before.qualifiedName() + "\" is no longer published");
+            }
+        }
+        tablesByOid.remove(before.oid());
+    }
+
+    private void endChanged(Subscription subscription, Relation relation) {
+        host.endSubscription(
+                subscription,
+                ErrorCode.SCHEMA_CHANGED,
+                "the definition of table \"" + relation.qualifiedName() + "\" changed under the shape");
+    }
+
+    /// Whether every column the shape uses is still the same column.
+    private static boolean sameColumns(Subscription subscription, Relation before, Relation now) {
+        List<Integer> used = new ArrayList<>(before.keyColumns());
+        for (FilterTerm term : subscription.filter().terms()) {
+            used.add(term.column().attnum());
+        }
+        for (int attnum : used) {
+            if (!sameColumn(before.column(attnum), now.column(attnum))) {
+                return false;
+            }
+        }
+        return before.keyColumns().equals(now.keyColumns());
+    }
+
+    private static boolean sameColumn(@Nullable Column before, @Nullable Column now) {
+        return before != null
+                && now != null
+                && before.name().equals(now.name())
+                && before.typeOid() == now.typeOid()
+                && before.collationOid() == now.collationOid();
+    }
+
+    /// Composes the rule of an open subscription again.
+    private void compose(Subscription subscription, TableState table) {
+        String roleName = subscription.stream().identity().role();
+        Role role = catalog.role(roleName);
+        if (role == null) {
+            host.endSubscription(
+                    subscription, ErrorCode.SHAPE_NOT_AUTHORIZED, "role \"" + roleName + "\" no longer exists");
+            return;
+        }
+        ShapeReader.Visible visible;
+        try {
+            visible = ShapeReader.visible(catalog, table.relation(), role, subscription.request());
+            mayFilter(subscription, table.relation(), role);
+        } catch (RequestException refused) {
+            // a column the client named may have been dropped since: the shape it asked for is gone
+            ErrorCode code = refused.code() == ErrorCode.INVALID_COLUMNS ? ErrorCode.SCHEMA_CHANGED : refused.code();
+            host.endSubscription(subscription, code, refused.getMessage());
+            return;
+        }
+        RulePlan plan = host.planner()
+                .plan(catalog, table.relation(), role, subscription.filter().terms());
+        Rule before = subscription.rule();
+        subscription.needsAlso(before, table.rightsMovedUntil());
+        subscription.resolving();
+        int asked = subscription.generation();
+        host.questions()
+                .ask(
+                        subscription.stream().identity(),
+                        plan.folds(),
+                        host.now(),
+                        answers -> composed(subscription, plan, visible, asked, answers));
+    }
+
+    private static void mayFilter(Subscription subscription, Relation relation, Role role) {
+        for (FilterTerm term : subscription.filter().terms()) {
+            if (!relation.grants(role.name()).covers(term.column().attnum())) {
+                throw new RequestException(
+                        ErrorCode.COLUMN_NOT_GRANTED,
+                        "role \"" + role.name() + "\" may no longer read column \""
+                                + term.column().name() + "\" that the filter names");
+            }
+        }
+    }
+
+    private void composed(
+            Subscription subscription,
+            RulePlan plan,
+            ShapeReader.Visible visible,
+            int asked,
+            @Nullable List<FoldAnswer> answers) {
+        if (subscription.generation() != asked || subscription.state() != Subscription.State.RESOLVING) {
+            return;
+        }
+        if (answers == null) {
+            host.endSubscription(
+                    subscription, ErrorCode.CATALOG_UNAVAILABLE, "PostgreSQL did not answer about the caller in time");
+            return;
+        }
+        switch (plan.complete(answers)) {
+            case RulePlan.Verdict.Granted(var rule) -> {
+                TableState table = tablesByOid.get(subscription.relationOid());
+                if (table != null && rule.tier() != subscription.rule().tier()) {
+                    Indexing indexing = subscription.routingKey() == null ? Indexing.UNINDEXED : Indexing.INDEXED;
+                    host.metrics()
+                            .subscriptions(table.relation(), subscription.rule().tier(), indexing, -1);
+                    host.metrics().subscriptions(table.relation(), rule.tier(), indexing, 1);
+                }
+                subscription.resolved(rule, visible.projection());
+                host.metrics().resolved(rule.tier(), EngineMetrics.Resolution.GRANTED);
+                host.settled(subscription);
+            }
+            case RulePlan.Verdict.Refused(var code, var message) -> host.endSubscription(subscription, code, message);
+        }
+    }
+
+    /// The catalog of these tables could not be read in time: no one may be served from an old one.
+    void unavailable(List<Integer> oids) {
+        for (int oid : oids) {
+            TableState table = tablesByOid.get(oid);
+            if (table != null) {
+                for (Subscription subscription : table.index().all()) {
+                    host.endSubscription(
+                            subscription,
+                            ErrorCode.CATALOG_UNAVAILABLE,
+                            "the rights of table \"" + table.relation().qualifiedName()
+                                    + "\" could not be read in time");
+                }
+                table.markStale();
+            }
+        }
+    }
+
+    /// Ends the subscriptions that need a column which the stream now defines otherwise than the catalog.
+    ///
+    /// The definition in the stream wins; a second reload would not bring the two together when
+    /// the catalog is ahead.
+    void reconcile(List<RelationDefinition> announced) {
+        for (RelationDefinition definition : announced) {
+            TableState table = tablesByOid.get(definition.oid());
+            if (table == null || table.index().size() == 0) {
+                continue;
+            }
+            ColumnMapping mapping = table.mapping(definition);
+            for (Subscription subscription : table.index().all()) {
+                if (lacksColumn(subscription, table.relation(), mapping)) {
+                    endChanged(subscription, table.relation());
+                }
+            }
+        }
+    }
+
+    private static boolean lacksColumn(Subscription subscription, Relation relation, ColumnMapping mapping) {
+        List<Integer> needed = new ArrayList<>(relation.keyColumns());
+        for (FilterTerm term : subscription.filter().terms()) {
+            needed.add(term.column().attnum());
+        }
+        needed.addAll(subscription.rule().readsColumns());
+        PublishedTable published = relation.published();
+        for (int attnum : needed) {
+            Column column = relation.column(attnum);
+            boolean expected = column != null
+                    && column.generation() == Column.Generation.NONE
+                    && (published == null
+                            || published.columns() == null
+                            || Objects.requireNonNull(published.columns()).contains(column.name()));
+            if (expected && mapping.position(attnum) == ColumnMapping.ABSENT) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

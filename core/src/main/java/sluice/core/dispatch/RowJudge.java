@@ -1,0 +1,288 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.catalog.Relation;
+import sluice.core.event.Delivery;
+import sluice.core.expression.ColumnMapping;
+import sluice.core.expression.EvaluationException;
+import sluice.core.expression.Predicate;
+import sluice.core.expression.RowImage;
+import sluice.core.pgoutput.Tuple;
+import sluice.core.shape.Operation;
+import sluice.core.shape.ShapeRequest.Transitions;
+import sluice.core.stream.Subscription;
+import sluice.core.transaction.Change;
+import sluice.core.value.Truth;
+import sluice.core.wal.Lsn;
+
+/// Decides one change for one subscription. Owned by the engine's thread; holds the last answer's details.
+///
+/// New tuples are judged on the state after the commit, old tuples on the state before it, each by the filter, the
+/// rule and, while rights are in motion, the prior rule. Whatever is not a clear yes is not sent.
+final class RowJudge {
+    /// What becomes of the change.
+    enum Outcome {
+        /// Not for this subscription.
+        NOTHING,
+        /// {@link #delivery} says in which form.
+        SEND,
+        /// It might be, and cannot be decided.
+        WITHHOLD,
+        /// PostgreSQL has to be asked; {@link #delivery} says in which form a yes is sent.
+        PROBE
+    }
+
+    private final EngineMetrics metrics;
+    private @Nullable Delivery delivery;
+    private boolean oldKeyWithheld;
+
+    private @Nullable Relation relation;
+    private @Nullable ColumnMapping mapping;
+    private Instant commitTime = Instant.EPOCH;
+    private Lsn commitLsn = Lsn.ZERO;
+
+    RowJudge(EngineMetrics metrics) {
+        this.metrics = metrics;
+    }
+
+    void beginCommit(Lsn lsn, Instant time) {
+        commitLsn = lsn;
+        commitTime = time;
+    }
+
+    void beginChange(Relation changed, ColumnMapping columns) {
+        relation = changed;
+        mapping = columns;
+    }
+
+    /// The form of the last SEND or PROBE.
+    Delivery delivery() {
+        Delivery decided = delivery;
+        if (decided == null) {
+            throw new IllegalStateException("nothing was decided to be sent");
+        }
+        return decided;
+    }
+
+    /// Whether the last answer also left the old key's DELETE undecided.
+    boolean oldKeyWithheld() {
+        return oldKeyWithheld;
+    }
+
+    Outcome judge(Subscription subscription, Change change) {
+        delivery = null;
+        oldKeyWithheld = false;
+        return switch (change) {
+            case Change.Insert insert -> insert(subscription, insert);
+            case Change.Update update -> update(subscription, update);
+            case Change.Delete delete -> delete(subscription, delete);
+            case Change.Truncate truncate -> Outcome.NOTHING;
+        };
+    }
+
+    private Outcome insert(Subscription subscription, Change.Insert insert) {
+        if (!subscription.operations().include(Operation.INSERT)) {
+            return Outcome.NOTHING;
+        }
+        return newTuple(subscription, insert.row(), Delivery.INSERT);
+    }
+
+    private Outcome delete(Subscription subscription, Change.Delete delete) {
+        if (!subscription.operations().include(Operation.DELETE)) {
+            return Outcome.NOTHING;
+        }
+        return switch (oldTuple(subscription, delete.old())) {
+            case TRUE -> send(Delivery.DELETE);
+            case UNDECIDABLE -> Outcome.WITHHOLD;
+            case FALSE, NULL -> Outcome.NOTHING;
+        };
+    }
+
+    private Outcome update(Subscription subscription, Change.Update update) {
+        boolean wantsUpdates = subscription.operations().include(Operation.UPDATE);
+        boolean wantsTransitions = subscription.request().transitions() == Transitions.REPORTED;
+        if (!wantsUpdates && !wantsTransitions) {
+            return Outcome.NOTHING;
+        }
+        Tuple old = update.old();
+        if (old == null) {
+            return wantsUpdates ? newTuple(subscription, update.row(), Delivery.UPDATE) : Outcome.NOTHING;
+        }
+        Truth before = oldTuple(subscription, old);
+        Outcome after = newTuple(subscription, update.row(), Delivery.UPDATE);
+        return switch (after) {
+            case SEND, PROBE -> arrived(after, before, update, wantsUpdates);
+            case WITHHOLD -> Outcome.WITHHOLD;
+            case NOTHING -> wantsTransitions ? left(subscription, before, update) : Outcome.NOTHING;
+        };
+    }
+
+    /// The new tuple is for the subscription, or may be: the old one says in which form.
+    private Outcome arrived(Outcome after, Truth before, Change.Update update, boolean wantsUpdates) {
+        delivery = switch (before) {
+            case TRUE -> Delivery.UPDATE_WITH_OLD;
+            case FALSE, NULL -> Delivery.ENTER;
+            case UNDECIDABLE -> {
+                oldKeyWithheld = keyChanged(update);
+                yield oldKeyWithheld ? Delivery.INSERT : Delivery.UPDATE;
+            }
+        };
+        boolean asUpdate = delivery == Delivery.UPDATE || delivery == Delivery.UPDATE_WITH_OLD;
+        return asUpdate && !wantsUpdates ? Outcome.NOTHING : after;
+    }
+
+    /// The new tuple is not for the subscription: tell one that held the old one, and asked for it, that it left.
+    private Outcome left(Subscription subscription, Truth before, Change.Update update) {
+        return switch (before) {
+            case TRUE -> send(ruleShows(subscription, update.row()) ? Delivery.LEAVE_WITH_RECORD : Delivery.LEAVE);
+            case UNDECIDABLE -> Outcome.WITHHOLD;
+            case FALSE, NULL -> Outcome.NOTHING;
+        };
+    }
+
+    private Outcome send(Delivery form) {
+        delivery = form;
+        return Outcome.SEND;
+    }
+
+    private Outcome newTuple(Subscription subscription, Tuple tuple, Delivery form) {
+        RowImage row = image(tuple);
+        Truth filter = ask(subscription.filter().predicate(), row);
+        if (filter == Truth.FALSE || filter == Truth.NULL) {
+            return Outcome.NOTHING;
+        }
+        Truth verdict = filter.and(priorTruth(subscription, row));
+        delivery = form;
+        return switch (subscription.rule().decision()) {
+            case Rule.Decision.Everything() -> outcome(verdict);
+            case Rule.Decision.Compiled(var predicate) -> outcome(verdict.and(ask(predicate, row)));
+            case Rule.Decision.Probed(var sql) -> {
+                Outcome before = outcome(verdict);
+                if (before != Outcome.SEND) {
+                    yield before;
+                }
+                yield carries(subscription.rule().readsColumns(), tuple) ? Outcome.PROBE : Outcome.WITHHOLD;
+            }
+        };
+    }
+
+    private static Outcome outcome(Truth verdict) {
+        return switch (verdict) {
+            case TRUE -> Outcome.SEND;
+            case UNDECIDABLE -> Outcome.WITHHOLD;
+            case FALSE, NULL -> Outcome.NOTHING;
+        };
+    }
+
+    private Truth oldTuple(Subscription subscription, Tuple tuple) {
+        RowImage row = image(tuple);
+        Truth verdict = ask(subscription.filter().predicate(), row).and(priorTruth(subscription, row));
+        return verdict.and(ruleTruth(subscription.rule(), row));
+    }
+
+    private boolean ruleShows(Subscription subscription, Tuple tuple) {
+        RowImage row = image(tuple);
+        return ruleTruth(subscription.rule(), row).and(priorTruth(subscription, row)) == Truth.TRUE;
+    }
+
+    /// A catalog newer than the commit widens nothing. Where the prior rule would have hidden the
+    /// row, no one can say
+    /// whether the new one was in force at the commit already: undecidable, so that the subscriber is told.
+    private Truth priorTruth(Subscription subscription, RowImage row) {
+        Rule prior = subscription.priorRule(commitLsn);
+        if (prior == null) {
+            return Truth.TRUE;
+        }
+        return ruleTruth(prior, row) == Truth.TRUE ? Truth.TRUE : Truth.UNDECIDABLE;
+    }
+
+    /// What a probed rule says cannot be known here: a question about an old state has no answer any more.
+    private Truth ruleTruth(Rule rule, RowImage row) {
+        return switch (rule.decision()) {
+            case Rule.Decision.Everything() -> Truth.TRUE;
+            case Rule.Decision.Compiled(var predicate) -> ask(predicate, row);
+            case Rule.Decision.Probed(var sql) -> Truth.UNDECIDABLE;
+        };
+    }
+
+    /// Whether a probe would be asked about the row as it is: every column the rule reads has a value in the log.
+    private boolean carries(List<Integer> attnums, Tuple tuple) {
+        RowImage row = image(tuple);
+        for (int attnum : attnums) {
+            if (attnum == 0) {
+                return carriesEverything(row);
+            }
+            if (!known(row, attnum)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean carriesEverything(RowImage row) {
+        for (var column : current(relation).columns()) {
+            if (!known(row, column.attnum())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean known(RowImage row, int attnum) {
+        return switch (row.kind(attnum)) {
+            case TEXT, NULL -> true;
+            case UNCHANGED, NOT_SENT -> false;
+        };
+    }
+
+    private boolean keyChanged(Change.Update update) {
+        Tuple old = update.old();
+        if (old == null) {
+            return false;
+        }
+        for (int attnum : current(relation).keyColumns()) {
+            int position = current(mapping).position(attnum);
+            if (position == ColumnMapping.ABSENT || !sameText(old, update.row(), position)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean sameText(Tuple one, Tuple other, int position) {
+        return one.kind(position) == Tuple.Kind.TEXT
+                && other.kind(position) == Tuple.Kind.TEXT
+                && one.length(position) == other.length(position)
+                && java.util.Arrays.equals(
+                        one.bytes(),
+                        one.offset(position),
+                        one.offset(position) + one.length(position),
+                        other.bytes(),
+                        other.offset(position),
+                        other.offset(position) + other.length(position));
+    }
+
+    private RowImage image(Tuple tuple) {
+        return new RowImage(tuple, current(mapping), commitTime);
+    }
+
+    /// A row on which PostgreSQL would raise is not visible, and harms nobody else.
+    private Truth ask(Predicate predicate, RowImage row) {
+        try {
+            return predicate.test(row);
+        } catch (EvaluationException raised) {
+            metrics.evaluationFailed(current(relation));
+            return Truth.FALSE;
+        }
+    }
+
+    private static <T> T current(@Nullable T value) {
+        if (value == null) {
+            throw new IllegalStateException("no change was begun");
+        }
+        return value;
+    }
+}

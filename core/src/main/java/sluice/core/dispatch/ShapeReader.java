@@ -1,0 +1,228 @@
+package sluice.core.dispatch;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.Grants;
+import sluice.core.catalog.PublishedTable;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.catalog.Role;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.error.WarningCode;
+import sluice.core.event.StreamEvent;
+import sluice.core.shape.FilterParser;
+import sluice.core.shape.Operation;
+import sluice.core.shape.Operations;
+import sluice.core.shape.ParsedTerm;
+import sluice.core.shape.Projection;
+import sluice.core.shape.ShapeRequest;
+import sluice.core.shape.ShapeRequest.Transitions;
+import sluice.core.shape.SubscriptionRequest;
+
+/// Checks a requested shape as far as the catalog alone can tell, as the SELECT it stands for.
+final class ShapeReader {
+    private ShapeReader() {}
+
+    /// A shape that may be asked about.
+    ///
+    /// @param columns the column of each term
+    record Draft(
+            ShapeRequest request,
+            Relation relation,
+            Operations operations,
+            List<ParsedTerm> terms,
+            List<Column> columns,
+            Visible visible) {}
+
+    /// What the role may see of the requested columns.
+    ///
+    /// @param notGranted requested columns that are left out
+    record Visible(Projection projection, List<String> notGranted) {}
+
+    /// @throws RequestException in the order of checks that docs/protocol.md gives
+    static Draft read(CatalogImage catalog, Role role, SubscriptionRequest entry) {
+        ShapeRequest request = shape(entry);
+        Relation relation = published(catalog, request);
+        Operations operations = Operations.parse(request.ops());
+        List<ParsedTerm> terms = FilterParser.parse(request.filter() == null ? "" : request.filter());
+        List<Column> columns = new ArrayList<>(terms.size());
+        for (ParsedTerm term : terms) {
+            columns.add(filterColumn(relation, role, term.column()));
+        }
+        Visible visible = visible(catalog, relation, role, request);
+        return new Draft(request, relation, operations, terms, columns, visible);
+    }
+
+    private static ShapeRequest shape(SubscriptionRequest entry) {
+        if (entry.label().isEmpty()) {
+            throw new RequestException(ErrorCode.INVALID_SUBSCRIPTION, "\"sub\" is missing or empty");
+        }
+        if (entry.problem() != null) {
+            throw new RequestException(ErrorCode.INVALID_SUBSCRIPTION, entry.problem());
+        }
+        ShapeRequest request = entry.shape();
+        if (request == null) {
+            throw new RequestException(ErrorCode.INVALID_SUBSCRIPTION, "\"shape\" is missing");
+        }
+        if (!request.unsupported().isEmpty()) {
+            throw new RequestException(
+                    ErrorCode.INVALID_SUBSCRIPTION,
+                    "\"" + request.unsupported().getFirst() + "\" is not supported yet");
+        }
+        return request;
+    }
+
+    private static Relation published(CatalogImage catalog, ShapeRequest request) {
+        Relation relation = catalog.relation(request.schema(), request.table());
+        if (relation == null || !isServed(relation)) {
+            throw new RequestException(
+                    ErrorCode.RELATION_NOT_PUBLISHED,
+                    "table \"" + request.schema() + "." + request.table() + "\" is not in the publication with all of"
+                            + " insert, update, delete and truncate; run ALTER PUBLICATION ... ADD TABLE");
+        }
+        return relation;
+    }
+
+    /// Whether the publication carries everything that happens to the table.
+    static boolean isServed(Relation relation) {
+        PublishedTable published = relation.published();
+        return published != null
+                && published.rowFilter() == null
+                && published.actions().size() == PublishedTable.Action.values().length
+                && !(relation.identity() instanceof ReplicaIdentity.Nothing);
+    }
+
+    private static Column filterColumn(Relation relation, Role role, String name) {
+        Column column = relation.column(name);
+        if (column == null || !isPublished(relation, column)) {
+            throw new RequestException(
+                    ErrorCode.INVALID_FILTER,
+                    "column \"" + name + "\" of table \"" + relation.qualifiedName()
+                            + "\" does not exist or is not published");
+        }
+        // without this a filter would be an oracle for values the role may not read
+        if (!relation.grants(role.name()).covers(column.attnum())) {
+            throw new RequestException(
+                    ErrorCode.COLUMN_NOT_GRANTED,
+                    "role \"" + role.name() + "\" may not read column \"" + name + "\" that the filter names");
+        }
+        return column;
+    }
+
+    private static boolean isPublished(Relation relation, Column column) {
+        PublishedTable published = relation.published();
+        List<String> list = published == null ? null : published.columns();
+        return list == null || list.contains(column.name());
+    }
+
+    /// @throws RequestException `INVALID_COLUMNS` for a column that does not exist, `COLUMN_NOT_GRANTED` when
+    ///     nothing is left, `SHAPE_NOT_AUTHORIZED` without USAGE on the schema
+    static Visible visible(CatalogImage catalog, Relation relation, Role role, ShapeRequest request) {
+        List<Column> requested = requested(relation, request.columns());
+        Grants grants = relation.grants(role.name());
+        if (grants.schemaUsage() == Grants.SchemaUsage.MISSING) {
+            throw new RequestException(
+                    ErrorCode.SHAPE_NOT_AUTHORIZED,
+                    "role \"" + role.name() + "\" has no USAGE on schema \"" + relation.schema() + "\"");
+        }
+        List<Integer> attnums = new ArrayList<>();
+        List<String> notGranted = new ArrayList<>();
+        for (Column column : requested) {
+            if (grants.covers(column.attnum())) {
+                attnums.add(column.attnum());
+            } else {
+                notGranted.add(column.name());
+            }
+        }
+        if (attnums.isEmpty()) {
+            throw new RequestException(
+                    ErrorCode.COLUMN_NOT_GRANTED,
+                    "role \"" + role.name() + "\" may read none of the requested columns of \""
+                            + relation.qualifiedName() + "\"");
+        }
+        for (int key : relation.keyColumns()) {
+            if (grants.covers(key)) {
+                attnums.add(key);
+            }
+        }
+        return new Visible(Projection.of(relation, attnums, catalog), notGranted);
+    }
+
+    private static List<Column> requested(Relation relation, @Nullable List<String> names) {
+        if (names == null) {
+            return relation.columns();
+        }
+        if (names.isEmpty()) {
+            throw new RequestException(ErrorCode.INVALID_COLUMNS, "columns is empty");
+        }
+        List<Column> columns = new ArrayList<>(names.size());
+        for (String name : names) {
+            Column column = relation.column(name);
+            if (column == null) {
+                throw new RequestException(
+                        ErrorCode.INVALID_COLUMNS,
+                        "column \"" + name + "\" of table \"" + relation.qualifiedName() + "\" does not exist");
+            }
+            columns.add(column);
+        }
+        return columns;
+    }
+
+    /// What the client should know about the shape it was granted.
+    ///
+    /// @param ruleColumns what the rule reads, 0 standing for the whole row
+    static List<StreamEvent.Warning> warnings(String label, Draft draft, boolean routed, List<Integer> ruleColumns) {
+        List<StreamEvent.Warning> warnings = new ArrayList<>(0);
+        Relation relation = draft.relation();
+        if (!draft.visible().notGranted().isEmpty()) {
+            warnings.add(new StreamEvent.Warning(
+                    label,
+                    WarningCode.COLUMNS_NOT_GRANTED,
+                    "columns left out: " + String.join(", ", draft.visible().notGranted()),
+                    "events do not carry them",
+                    "grant SELECT on them, or name the columns the role may read"));
+        }
+        if (!routed) {
+            warnings.add(new StreamEvent.Warning(
+                    label,
+                    WarningCode.UNINDEXED_SHAPE,
+                    "the filter has no equality to find the shape by",
+                    "it is looked at on every change of \"" + relation.qualifiedName() + "\"",
+                    "add an eq term on an indexed column"));
+        }
+        List<String> missing = outsideIdentity(draft, ruleColumns);
+        if (!missing.isEmpty()) {
+            warnings.add(new StreamEvent.Warning(
+                    label,
+                    WarningCode.REPLICA_IDENTITY_INSUFFICIENT,
+                    "the replica identity of \"" + relation.qualifiedName() + "\" lacks " + String.join(", ", missing),
+                    "deletes, and rows that leave the shape, are withheld",
+                    IdentityRemedy.sql(relation, missing)));
+        }
+        return warnings;
+    }
+
+    /// Columns that an old tuple would have to carry, and does not.
+    static List<String> outsideIdentity(Draft draft, List<Integer> ruleColumns) {
+        boolean readsOldTuples =
+                draft.operations().include(Operation.DELETE) || draft.request().transitions() == Transitions.REPORTED;
+        List<String> missing = new ArrayList<>(0);
+        if (!readsOldTuples) {
+            return missing;
+        }
+        Relation relation = draft.relation();
+        for (Column column : relation.columns()) {
+            boolean read = draft.columns().contains(column)
+                    || ruleColumns.contains(column.attnum())
+                    || ruleColumns.contains(0);
+            if (read && !IdentityRemedy.covers(relation, column.attnum())) {
+                missing.add(column.name());
+            }
+        }
+        return missing;
+    }
+}

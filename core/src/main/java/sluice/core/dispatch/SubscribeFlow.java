@@ -1,0 +1,376 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.authorization.RulePlan;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Role;
+import sluice.core.dispatch.EngineMetrics.Resolution;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.expression.FilterCompiler;
+import sluice.core.expression.FilterTerm;
+import sluice.core.expression.Fold;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.expression.ValueType;
+import sluice.core.shape.Filter;
+import sluice.core.shape.ParsedTerm;
+import sluice.core.shape.ShapeRequest;
+import sluice.core.shape.SubscriptionRequest;
+
+/// The subscriptions of one request on their way to being installed. Owned by the engine's thread.
+///
+/// Life: {@link #begin} checks each entry against the catalog; PostgreSQL types the filters' literals; the rules are
+/// composed; PostgreSQL evaluates what depends on the caller; then `done` is told, in the same step in which all
+/// granted entries are to be installed. An entry that is refused on the way leaves the others alone. If the catalog
+/// moved in between, everything is begun again.
+final class SubscribeFlow {
+    private static final int RESTARTS_MAX = 5;
+
+    /// What the flow needs of the engine.
+    interface Engine {
+        CatalogImage catalog();
+
+        /// Moves whenever rights or definitions did.
+        long catalogVersion();
+
+        Questions questions();
+
+        RulePlanner planner();
+
+        EngineSettings settings();
+
+        EngineMetrics metrics();
+
+        /// Every entry is granted or refused.
+        void resolved(SubscribeFlow flow);
+
+        Instant now();
+    }
+
+    /// One entry of the request.
+    static final class Entry {
+        private final SubscriptionRequest request;
+        private @Nullable RequestException refusal;
+        private ShapeReader.@Nullable Draft draft;
+        private @Nullable Filter filter;
+        private @Nullable RulePlan plan;
+        private @Nullable Rule rule;
+
+        Entry(SubscriptionRequest request) {
+            this.request = request;
+        }
+
+        SubscriptionRequest request() {
+            return request;
+        }
+
+        @Nullable
+        RequestException refusal() {
+            return refusal;
+        }
+
+        void refuse(RequestException exception) {
+            refusal = exception;
+        }
+
+        ShapeReader.Draft draft() {
+            return present(draft);
+        }
+
+        Filter filter() {
+            return present(filter);
+        }
+
+        Rule rule() {
+            return present(rule);
+        }
+
+        private static <T> T present(@Nullable T value) {
+            if (value == null) {
+                throw new IllegalStateException("the entry is not resolved");
+            }
+            return value;
+        }
+    }
+
+    private final Engine engine;
+    private final Input.Open open;
+    private List<Entry> entries = List.of();
+    private List<Integer> staleTables = List.of();
+    private long catalogVersion;
+    private boolean staleTablesUnavailable;
+    private int restarts;
+
+    SubscribeFlow(Engine engine, Input.Open open) {
+        this.engine = engine;
+        this.open = open;
+    }
+
+    Input.Open open() {
+        return open;
+    }
+
+    List<Entry> entries() {
+        return entries;
+    }
+
+    /// Requested tables whose catalog has to be read again before anybody subscribes to them.
+    List<Integer> findStaleTables(Iterable<TableState> tables) {
+        List<Integer> stale = new ArrayList<>(0);
+        for (TableState table : tables) {
+            if (table.isStale() && isRequested(table)) {
+                stale.add(table.relation().oid());
+            }
+        }
+        staleTables = stale;
+        return stale;
+    }
+
+    List<Integer> staleTables() {
+        return staleTables;
+    }
+
+    private boolean isRequested(TableState table) {
+        for (SubscriptionRequest request : open.requests()) {
+            ShapeRequest shape = request.shape();
+            if (shape != null
+                    && shape.schema().equals(table.relation().schema())
+                    && shape.table().equals(table.relation().name())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether rights or definitions moved since the flow was begun.
+    boolean isOutdated() {
+        return catalogVersion != engine.catalogVersion();
+    }
+
+    /// The stale tables could not be read again in time: their entries are refused, the others go on.
+    void beginWithoutStaleTables() {
+        staleTablesUnavailable = true;
+        begin();
+    }
+
+    void begin() {
+        catalogVersion = engine.catalogVersion();
+        List<Entry> fresh = new ArrayList<>();
+        for (SubscriptionRequest request : open.requests()) {
+            fresh.add(new Entry(request));
+        }
+        entries = fresh;
+        Role role = engine.catalog().role(open.identity().role());
+        int accepted = 0;
+        Set<String> labels = new LinkedHashSet<>();
+        for (Entry entry : entries) {
+            try {
+                admit(entry, accepted);
+                if (role == null) {
+                    throw new RequestException(
+                            ErrorCode.SHAPE_NOT_AUTHORIZED,
+                            "role \"" + open.identity().role() + "\" does not exist");
+                }
+                entry.draft = ShapeReader.read(engine.catalog(), role, entry.request());
+                readable(entry.draft());
+                if (!labels.add(entry.request().label())) {
+                    throw new RequestException(
+                            ErrorCode.DUPLICATE_SUB,
+                            "\"" + entry.request().label() + "\" names another subscription of this stream");
+                }
+                accepted++;
+            } catch (RequestException refused) {
+                entry.refuse(refused);
+            }
+        }
+        askLiterals();
+    }
+
+    /// Limits count what was not refused, so that a refused entry leaves room for a later one.
+    private void admit(Entry entry, int accepted) {
+        if (entry.request().label().isEmpty()) {
+            return;
+        }
+        EngineSettings settings = engine.settings();
+        if (accepted >= settings.subscriptionsPerStreamMax()) {
+            throw new RequestException(
+                    ErrorCode.TOO_MANY_SUBSCRIPTIONS,
+                    "a stream has at most " + settings.subscriptionsPerStreamMax() + " subscriptions");
+        }
+        if (accepted >= settings.shapesPerStreamMax()) {
+            throw new RequestException(
+                    ErrorCode.TOO_MANY_SHAPES, "a stream has at most " + settings.shapesPerStreamMax() + " shapes");
+        }
+    }
+
+    private void readable(ShapeReader.Draft draft) {
+        if (staleTablesUnavailable && staleTables.contains(draft.relation().oid())) {
+            throw new RequestException(
+                    ErrorCode.CATALOG_UNAVAILABLE,
+                    "the rights of table \"" + draft.relation().qualifiedName() + "\" could not be read in time");
+        }
+        for (var column : draft.columns()) {
+            var unused = FilterCompiler.comparedAs(engine.catalog(), column);
+        }
+    }
+
+    private void askLiterals() {
+        List<Fold> folds = new ArrayList<>();
+        for (Entry entry : entries) {
+            if (entry.refusal() == null) {
+                ShapeReader.Draft draft = entry.draft();
+                for (int i = 0; i < draft.terms().size(); i++) {
+                    ValueType type = FilterCompiler.comparedAs(
+                            engine.catalog(), draft.columns().get(i));
+                    for (String value : draft.terms().get(i).values()) {
+                        folds.add(FilterCompiler.literal(type, value));
+                    }
+                }
+            }
+        }
+        ask(folds, this::literalsAnswered);
+    }
+
+    private void ask(List<Fold> folds, java.util.function.Consumer<@Nullable List<FoldAnswer>> then) {
+        if (folds.isEmpty()) {
+            then.accept(List.of());
+        } else {
+            engine.questions().ask(open.identity(), folds, engine.now(), then);
+        }
+    }
+
+    private void literalsAnswered(@Nullable List<FoldAnswer> answers) {
+        if (answers == null) {
+            unavailable();
+            return;
+        }
+        var next = answers.iterator();
+        for (Entry entry : entries) {
+            if (entry.refusal() == null) {
+                try {
+                    entry.filter = filter(entry.draft(), next);
+                } catch (RequestException refused) {
+                    entry.refuse(refused);
+                }
+            }
+        }
+        if (!restarted()) {
+            askRules();
+        }
+    }
+
+    private Filter filter(ShapeReader.Draft draft, java.util.Iterator<FoldAnswer> answers) {
+        List<FilterTerm> terms = new ArrayList<>();
+        RequestException refusal = null;
+        for (int i = 0; i < draft.terms().size(); i++) {
+            ParsedTerm parsed = draft.terms().get(i);
+            List<String> constants = new ArrayList<>();
+            for (int value = 0; value < parsed.values().size(); value++) {
+                switch (answers.next()) {
+                    case FoldAnswer.Value(var text) -> constants.add(text == null ? "" : text);
+                    case FoldAnswer.Raised(var sqlState) ->
+                        refusal = new RequestException(
+                                ErrorCode.INVALID_FILTER,
+                                "a value for column \"" + parsed.column() + "\" is not valid for its type (SQLSTATE "
+                                        + sqlState + ")");
+                }
+            }
+            FilterTerm.Operator operator = switch (parsed.operator()) {
+                case EQ -> FilterTerm.Operator.EQUAL;
+                case IN -> FilterTerm.Operator.IN;
+            };
+            if (refusal == null) {
+                terms.add(new FilterTerm(draft.columns().get(i), operator, constants, FilterTerm.Negation.PLAIN));
+            }
+        }
+        if (refusal != null) {
+            throw refusal;
+        }
+        return new Filter(terms, FilterCompiler.compile(engine.catalog(), terms));
+    }
+
+    private void askRules() {
+        Role role = engine.catalog().role(open.identity().role());
+        List<Fold> folds = new ArrayList<>();
+        for (Entry entry : entries) {
+            if (entry.refusal() == null && role != null) {
+                RulePlan plan = engine.planner()
+                        .plan(
+                                engine.catalog(),
+                                entry.draft().relation(),
+                                role,
+                                entry.filter().terms());
+                entry.plan = plan;
+                folds.addAll(plan.folds());
+            }
+        }
+        ask(folds, this::rulesAnswered);
+    }
+
+    private void rulesAnswered(@Nullable List<FoldAnswer> answers) {
+        if (answers == null) {
+            unavailable();
+            return;
+        }
+        int taken = 0;
+        for (Entry entry : entries) {
+            RulePlan plan = entry.plan;
+            if (entry.refusal() != null || plan == null) {
+                continue;
+            }
+            int end = taken + plan.folds().size();
+            conclude(entry, plan.complete(answers.subList(taken, end)));
+            taken = end;
+        }
+        if (!restarted()) {
+            engine.resolved(this);
+        }
+    }
+
+    private void conclude(Entry entry, RulePlan.Verdict verdict) {
+        switch (verdict) {
+            case RulePlan.Verdict.Granted(var rule) -> {
+                entry.rule = rule;
+                boolean strict = engine.settings().replicaIdentity() == EngineSettings.IdentityPolicy.STRICT;
+                List<String> missing = ShapeReader.outsideIdentity(entry.draft(), rule.readsColumns());
+                if (strict && !missing.isEmpty()) {
+                    entry.refuse(new RequestException(
+                            ErrorCode.REPLICA_IDENTITY_INSUFFICIENT,
+                            "the replica identity lacks " + String.join(", ", missing) + "; run "
+                                    + IdentityRemedy.sql(entry.draft().relation(), missing)));
+                }
+            }
+            case RulePlan.Verdict.Refused(var code, var message) -> entry.refuse(new RequestException(code, message));
+        }
+    }
+
+    /// Rights moved while PostgreSQL was asked: what was composed may be wider than what holds now.
+    private boolean restarted() {
+        if (catalogVersion == engine.catalogVersion()) {
+            return false;
+        }
+        if (++restarts > RESTARTS_MAX) {
+            unavailable();
+        } else {
+            begin();
+        }
+        return true;
+    }
+
+    private void unavailable() {
+        for (Entry entry : entries) {
+            if (entry.refusal() == null) {
+                entry.refuse(new RequestException(
+                        ErrorCode.CATALOG_UNAVAILABLE, "PostgreSQL did not answer about the caller in time"));
+                engine.metrics().resolved(sluice.core.authorization.Tier.C, Resolution.UNAVAILABLE);
+            }
+        }
+        engine.resolved(this);
+    }
+}

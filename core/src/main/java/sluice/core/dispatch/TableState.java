@@ -1,0 +1,125 @@
+package sluice.core.dispatch;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.Stamp;
+import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.routing.RoutingIndex;
+import sluice.core.stream.Subscription;
+import sluice.core.wal.Lsn;
+
+/// What the engine keeps of one published table. Owned by the engine's thread.
+final class TableState {
+    /// Keys remembered while probes of the table are unanswered.
+    private static final int TOUCHED_KEYS_MAX = 100_000;
+
+    private final RoutingIndex<Subscription> index = new RoutingIndex<>();
+    private Relation relation;
+    private Stamp stamp;
+    private Lsn rightsMovedUntil = Lsn.ZERO;
+    private boolean stale;
+
+    private @Nullable RelationDefinition mappedDefinition;
+    private @Nullable ColumnMapping mapping;
+
+    private int probesOutstanding;
+    private final Map<String, Lsn> lastTouchByKey = new HashMap<>();
+    private Lsn touchesForgotten = Lsn.ZERO;
+
+    TableState(Relation relation, Stamp stamp) {
+        this.relation = relation;
+        this.stamp = stamp;
+    }
+
+    RoutingIndex<Subscription> index() {
+        return index;
+    }
+
+    Relation relation() {
+        return relation;
+    }
+
+    /// When the relation was read.
+    Stamp stamp() {
+        return stamp;
+    }
+
+    void reloaded(Relation newRelation, Stamp newStamp) {
+        relation = newRelation;
+        stamp = newStamp;
+        stale = false;
+        mappedDefinition = null;
+        mapping = null;
+    }
+
+    /// The table was announced while nobody subscribed to it: read it again before anybody does.
+    void markStale() {
+        stale = true;
+    }
+
+    boolean isStale() {
+        return stale;
+    }
+
+    /// Commits before this position were made while rights may have been other than the catalog now says.
+    Lsn rightsMovedUntil() {
+        return rightsMovedUntil;
+    }
+
+    void rightsMoved(Lsn until) {
+        rightsMovedUntil = rightsMovedUntil.max(until);
+    }
+
+    ColumnMapping mapping(RelationDefinition definition) {
+        ColumnMapping known = mapping;
+        if (known != null && definition == mappedDefinition) {
+            return known;
+        }
+        ColumnMapping made = ColumnMapping.of(definition, relation);
+        mappedDefinition = definition;
+        mapping = made;
+        return made;
+    }
+
+    void probeStarted() {
+        probesOutstanding++;
+    }
+
+    void probeEnded() {
+        probesOutstanding--;
+        if (probesOutstanding == 0) {
+            lastTouchByKey.clear();
+            touchesForgotten = Lsn.ZERO;
+        }
+    }
+
+    boolean hasProbesOutstanding() {
+        return probesOutstanding > 0;
+    }
+
+    /// A commit changed the row with this key. Past the bound keys are forgotten, and every probe then outstanding
+    /// counts as superseded.
+    void touched(String key, Lsn commitLsn) {
+        if (lastTouchByKey.size() >= TOUCHED_KEYS_MAX && !lastTouchByKey.containsKey(key)) {
+            lastTouchByKey.clear();
+            touchesForgotten = commitLsn;
+        }
+        lastTouchByKey.put(key, commitLsn);
+    }
+
+    /// A commit emptied the table.
+    void touchedAll(Lsn commitLsn) {
+        if (probesOutstanding > 0) {
+            touchesForgotten = commitLsn;
+        }
+    }
+
+    /// Whether a commit after this one changed the row: the answer may be about another image.
+    boolean touchedAfter(String key, Lsn commitLsn) {
+        Lsn last = lastTouchByKey.get(key);
+        return touchesForgotten.isAfter(commitLsn) || last != null && last.isAfter(commitLsn);
+    }
+}

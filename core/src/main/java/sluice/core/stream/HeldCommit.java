@@ -1,0 +1,48 @@
+package sluice.core.stream;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import sluice.core.wal.Lsn;
+import sluice.core.wal.Xid;
+
+/// What one commit brought a stream that has to wait for an answer. Sent whole, in order, when nothing waits any
+/// more.
+public final class HeldCommit {
+    private final Xid xid;
+    private final Lsn commitLsn;
+    private final Instant commitTime;
+    private final List<HeldEvent> events = new ArrayList<>();
+
+    public HeldCommit(Xid xid, Lsn commitLsn, Instant commitTime) {
+        this.xid = xid;
+        this.commitLsn = commitLsn;
+        this.commitTime = commitTime;
+    }
+
+    public Xid xid() {
+        return xid;
+    }
+
+    public Lsn commitLsn() {
+        return commitLsn;
+    }
+
+    public Instant commitTime() {
+        return commitTime;
+    }
+
+    public List<HeldEvent> events() {
+        return events;
+    }
+
+    /// Whether every event of the commit is decided.
+    public boolean isDecided() {
+        for (HeldEvent event : events) {
+            if (event.isWaiting()) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,84 @@
+package sluice.core.stream;
+
+import org.jspecify.annotations.Nullable;
+import sluice.core.event.Delivery;
+import sluice.core.expression.ColumnMapping;
+import sluice.core.transaction.Change;
+
+/// One change for one subscription inside a {@link HeldCommit}. Owned by the engine's thread.
+///
+/// Life: waits for a probe's answer or for its subscription's new rule, then is decided: sent in a form, or dropped.
+public final class HeldEvent {
+    private final Subscription subscription;
+    private final Change change;
+    private final ColumnMapping mapping;
+    private @Nullable Delivery delivery;
+    private boolean waiting;
+    private int generation;
+
+    private HeldEvent(Subscription subscription, Change change, ColumnMapping mapping) {
+        this.subscription = subscription;
+        this.change = change;
+        this.mapping = mapping;
+        this.generation = subscription.generation();
+    }
+
+    public static HeldEvent waiting(Subscription subscription, Change change, ColumnMapping mapping) {
+        HeldEvent event = new HeldEvent(subscription, change, mapping);
+        event.waiting = true;
+        return event;
+    }
+
+    public static HeldEvent decided(
+            Subscription subscription, Change change, ColumnMapping mapping, Delivery delivery) {
+        HeldEvent event = new HeldEvent(subscription, change, mapping);
+        event.delivery = delivery;
+        return event;
+    }
+
+    public Subscription subscription() {
+        return subscription;
+    }
+
+    public Change change() {
+        return change;
+    }
+
+    public ColumnMapping mapping() {
+        return mapping;
+    }
+
+    public boolean isWaiting() {
+        return waiting;
+    }
+
+    /// The form to send, null when there is nothing to send.
+    public @Nullable Delivery delivery() {
+        return delivery;
+    }
+
+    /// Whether the subscription's rule is still the one the decision was made under.
+    public boolean isCurrent() {
+        return generation == subscription.generation();
+    }
+
+    public void decide(Delivery decided) {
+        delivery = decided;
+        waiting = false;
+        generation = subscription.generation();
+    }
+
+    /// Nothing is sent for this event.
+    public void drop() {
+        delivery = null;
+        waiting = false;
+        generation = subscription.generation();
+    }
+
+    /// Waits again, e.g. for a probe under the subscription's new rule.
+    public void waitAgain() {
+        delivery = null;
+        waiting = true;
+        generation = subscription.generation();
+    }
+}

@@ -1,0 +1,195 @@
+package sluice.core.stream;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.routing.RoutingKey;
+import sluice.core.shape.Filter;
+import sluice.core.shape.Operations;
+import sluice.core.shape.Projection;
+import sluice.core.shape.ShapeRequest;
+import sluice.core.wal.Lsn;
+
+/// One shape of one stream, as the engine serves it. Owned by the engine's thread.
+///
+/// Life: installed ACTIVE together with its stream's `ready`; RESOLVING while its rule is composed again after its
+/// table's rights moved, during which its changes wait; ENDED for good when it is refused, revoked or its stream
+/// closes.
+public final class Subscription {
+    /// Where in its life the subscription is.
+    public enum State {
+        ACTIVE,
+        RESOLVING,
+        ENDED
+    }
+
+    private static final int TELLING_SECONDS_MIN = 10;
+
+    private final StreamState stream;
+    private final String label;
+    private final SubscriptionTag tag;
+    private final ShapeRequest request;
+    private final Operations operations;
+    private final Filter filter;
+    private final int relationOid;
+    private final @Nullable RoutingKey routingKey;
+
+    private State state = State.ACTIVE;
+    private Projection projection;
+    private Rule rule;
+    private @Nullable Rule priorRule;
+    private Lsn priorUntil = Lsn.ZERO;
+    private int generation;
+    private boolean countedSlow;
+    private long seq;
+    private long withheld;
+    private long withheldTold;
+    private Instant toldAt = Instant.EPOCH;
+
+    public Subscription(StreamState stream, String label, Grant grant) {
+        this.stream = stream;
+        this.label = label;
+        this.tag = SubscriptionTag.of(label);
+        this.request = grant.request();
+        this.operations = grant.operations();
+        this.filter = grant.filter();
+        this.relationOid = grant.relationOid();
+        this.routingKey = grant.routingKey();
+        this.projection = grant.projection();
+        this.rule = grant.rule();
+        recount();
+    }
+
+    /// What a subscription is made of.
+    public record Grant(
+            ShapeRequest request,
+            Operations operations,
+            Filter filter,
+            int relationOid,
+            @Nullable RoutingKey routingKey,
+            Projection projection,
+            Rule rule) {}
+
+    public StreamState stream() {
+        return stream;
+    }
+
+    public SubscriptionTag tag() {
+        return tag;
+    }
+
+    public String label() {
+        return label;
+    }
+
+    public ShapeRequest request() {
+        return request;
+    }
+
+    public Operations operations() {
+        return operations;
+    }
+
+    public Filter filter() {
+        return filter;
+    }
+
+    public int relationOid() {
+        return relationOid;
+    }
+
+    public @Nullable RoutingKey routingKey() {
+        return routingKey;
+    }
+
+    public State state() {
+        return state;
+    }
+
+    public Projection projection() {
+        return projection;
+    }
+
+    public Rule rule() {
+        return rule;
+    }
+
+    /// Counts the rules the subscription has had: a decision made under another one is made again.
+    public int generation() {
+        return generation;
+    }
+
+    /// The rule before the present one, while a commit at this LSN needs a yes of both: a catalog newer than the
+    /// position widens nothing.
+    public @Nullable Rule priorRule(Lsn commitLsn) {
+        if (priorRule != null && !commitLsn.isBefore(priorUntil)) {
+            priorRule = null;
+        }
+        return priorRule;
+    }
+
+    /// Rows of commits before `until` need this rule's yes too.
+    ///
+    /// A prior rule that is still in force stays: it is the older one that bounds what may be seen.
+    public void needsAlso(Rule prior, Lsn until) {
+        if (priorRule == null) {
+            priorRule = prior;
+        }
+        priorUntil = priorUntil.max(until);
+    }
+
+    /// From here on its changes wait for {@link #resolved}.
+    public void resolving() {
+        state = State.RESOLVING;
+        generation++;
+        recount();
+    }
+
+    public void resolved(Rule newRule, Projection newProjection) {
+        state = State.ACTIVE;
+        rule = newRule;
+        projection = newProjection;
+        generation++;
+        recount();
+    }
+
+    public void end() {
+        state = State.ENDED;
+        generation++;
+        recount();
+    }
+
+    /// Whether changes of this subscription can be decided at once.
+    public boolean decidesAtOnce() {
+        return state == State.ACTIVE && !(rule.decision() instanceof Rule.Decision.Probed);
+    }
+
+    private void recount() {
+        boolean slow = state != State.ENDED && !decidesAtOnce();
+        if (slow != countedSlow) {
+            countedSlow = slow;
+            stream.addSlowSubscriptions(slow ? 1 : -1);
+        }
+    }
+
+    public long nextSeq() {
+        return ++seq;
+    }
+
+    public void countWithheld() {
+        withheld++;
+    }
+
+    /// How many withheld changes the subscriber is to be told of now; telling forgets them.
+    ///
+    /// @return 0 when there are none, or it was told less than ten seconds ago
+    public long tellWithheld(Instant now) {
+        if (now.isBefore(toldAt.plusSeconds(TELLING_SECONDS_MIN))) {
+            return 0;
+        }
+        long untold = withheld - withheldTold;
+        withheldTold = withheld;
+        toldAt = untold > 0 ? now : toldAt;
+        return untold;
+    }
+}

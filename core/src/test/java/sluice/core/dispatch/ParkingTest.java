@@ -1,0 +1,367 @@
+package sluice.core.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static sluice.core.dispatch.World.NOTES_DEFINITION;
+import static sluice.core.dispatch.World.delete;
+import static sluice.core.dispatch.World.everything;
+import static sluice.core.dispatch.World.granted;
+import static sluice.core.dispatch.World.insert;
+import static sluice.core.dispatch.World.notesShape;
+import static sluice.core.dispatch.World.ownedBy;
+import static sluice.core.dispatch.World.probed;
+import static sluice.core.dispatch.World.refused;
+import static sluice.core.dispatch.World.tuple;
+import static sluice.core.dispatch.World.update;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import sluice.core.dispatch.Input.ProbeOutcome;
+import sluice.core.expression.Fold;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.stream.CloseReason;
+import sluice.core.value.Oid;
+
+/// Every reason to wait: its answer comes late, wrong, twice, never.
+class ParkingTest {
+    private static final List<Integer> ALL_COLUMNS = List.of(1, 2, 3);
+
+    private final World world = new World();
+
+    // ---- the line waits for a catalog
+
+    @Test
+    void an_announced_table_parks_the_line_until_its_catalog_is_as_new_as_the_commit() {
+        var stream = world.open("alice", notesShape("a"));
+
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+
+        assertThat(world.engine.acceptsWal()).isFalse();
+        assertThat(stream.changes()).isEmpty();
+        answerReload();
+        assertThat(world.engine.acceptsWal()).isTrue();
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void a_dropped_policy_takes_effect_at_the_next_change_of_the_table() {
+        var stream = world.open("alice", notesShape("a"));
+        world.plan = refused();
+        world.moveRights("r2", ALL_COLUMNS);
+
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+        answerReload();
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(stream.only("error")).contains("shape_not_authorized", "\"a\"");
+    }
+
+    @Test
+    void a_reload_that_does_not_see_the_commit_is_asked_again() {
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+        Effect.LoadCatalog early = world.take(Effect.LoadCatalog.class);
+
+        world.step(new Input.CatalogAnswer(early.requestId(), world.imageAt(world.stampBeforeLatest())));
+        assertThat(world.engine.acceptsWal()).isFalse();
+        world.pass(Duration.ofMillis(50));
+        answerReload();
+
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void a_reload_that_fails_is_asked_again() {
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+
+        world.step(new Input.CatalogAnswer(world.take(Effect.LoadCatalog.class).requestId(), null));
+        world.pass(Duration.ofMillis(50));
+        answerReload();
+
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void a_reload_that_never_comes_ends_the_shapes_of_the_table_and_the_line_goes_on() {
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+
+        world.pass(Duration.ofSeconds(3));
+
+        assertThat(world.engine.acceptsWal()).isTrue();
+        assertThat(stream.changes()).isEmpty();
+        assertThat(stream.only("error")).contains("catalog_unavailable", "resnapshot");
+    }
+
+    @Test
+    void an_answer_that_comes_twice_or_after_the_deadline_changes_nothing() {
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+        Effect.LoadCatalog load = world.take(Effect.LoadCatalog.class);
+        world.step(new Input.CatalogAnswer(load.requestId(), world.imageAt(world.stamp())));
+
+        world.step(new Input.CatalogAnswer(load.requestId(), world.imageAt(world.stamp())));
+
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void a_table_announced_while_nobody_listened_is_read_again_before_the_first_subscription() {
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+        world.plan = refused();
+        world.moveRights("r2", ALL_COLUMNS);
+
+        var stream = world.open("alice", notesShape("a"));
+        assertThat(stream.frames).isEmpty();
+        answerReload();
+
+        assertThat(stream.frames.getFirst()).contains("shape_not_authorized");
+    }
+
+    @Test
+    void a_subscription_is_refused_when_its_announced_table_cannot_be_read_again() {
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+
+        var stream = world.open("alice", notesShape("a"));
+        world.pass(Duration.ofSeconds(3));
+
+        assertThat(stream.frames.getFirst()).contains("catalog_unavailable");
+    }
+
+    // ---- rights in motion
+
+    @Test
+    void a_catalog_newer_than_the_position_widens_nothing_until_the_stream_has_passed_it() {
+        world.plan = granted(ownedBy("alice"));
+        var stream = world.open("alice", notesShape("a"));
+        world.plan = granted(everything());
+        world.moveRights("r2", ALL_COLUMNS);
+        world.step(new Input.RightsAnswer("moved"));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampAhead())));
+
+        world.commit(insert("1", "bob", "early"));
+        assertThat(stream.changes()).isEmpty();
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+        world.commit(insert("2", "bob", "late"));
+        world.commit(insert("3", "bob", "later"));
+
+        assertThat(stream.changes()).hasSize(2).allMatch(change -> change.contains("late"));
+    }
+
+    @Test
+    void a_subscription_opened_while_rights_move_is_not_served_commits_of_before() {
+        world.moveRights("r2", ALL_COLUMNS);
+        world.step(new Input.RightsAnswer("moved"));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampAhead())));
+        var stream = world.open("alice", notesShape("a"));
+
+        world.commit(insert("1", "bob", "early"));
+        world.commit(insert("2", "bob", "late"));
+
+        assertThat(stream.changes()).hasSize(1).first().asString().contains("late");
+    }
+
+    @Test
+    void a_table_that_left_the_publication_ends_its_shapes() {
+        var stream = world.open("alice", notesShape("a"));
+        world.step(new Input.RightsAnswer("moved"));
+
+        world.step(new Input.CatalogAnswer(world.take(Effect.LoadCatalog.class).requestId(), world.emptyImage()));
+
+        assertThat(stream.only("error")).contains("relation_unpublished");
+        world.commit(insert("1", "alice", "x"));
+        assertThat(stream.changes()).isEmpty();
+    }
+
+    // ---- a stream waits for its new rule
+
+    @Test
+    void changes_wait_in_order_while_a_rule_is_composed_again() {
+        var stream = resolving();
+        world.commit(insert("1", "alice", "x"));
+        world.commit(insert("2", "bob", "x"));
+        world.commit(insert("3", "alice", "x"));
+        assertThat(stream.changes()).isEmpty();
+
+        Effect.AskFolds asked = world.take(Effect.AskFolds.class);
+        world.step(new Input.FoldsAnswer(asked.questionId(), List.of(new FoldAnswer.Value("alice"))));
+
+        assertThat(stream.changes()).hasSize(2);
+        assertThat(stream.changes().get(0)).contains("\"id\":1");
+        assertThat(stream.changes().get(1)).contains("\"id\":3");
+    }
+
+    @Test
+    void other_streams_do_not_wait() {
+        resolving();
+        world.plan = granted(everything());
+        var other = world.open("bob", notesShape("b"));
+
+        world.commit(insert("1", "alice", "x"));
+
+        assertThat(other.changes()).hasSize(1);
+    }
+
+    @Test
+    void a_rule_that_cannot_be_composed_in_time_ends_the_shape() {
+        var stream = resolving();
+        world.commit(insert("1", "alice", "x"));
+
+        world.pass(Duration.ofSeconds(6));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(stream.only("error")).contains("catalog_unavailable");
+    }
+
+    @Test
+    void a_stream_that_waits_for_more_than_its_queue_holds_is_closed() {
+        var stream = resolving();
+        for (int i = 0; i < 9; i++) {
+            world.commit(insert(String.valueOf(i), "alice", "x"));
+        }
+
+        assertThat(stream.closed).isEqualTo(CloseReason.STREAM_LAGGING);
+        assertThat(stream.changes()).isEmpty();
+    }
+
+    // ---- a stream waits for a probe
+
+    @Test
+    void a_probed_row_is_sent_after_a_yes_and_later_commits_wait_behind_it() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+        Effect.Probe first = world.take(Effect.Probe.class);
+        world.commit(insert("2", "bob", "x"));
+        Effect.Probe second = world.take(Effect.Probe.class);
+
+        world.step(new Input.ProbeAnswer(second.probeId(), new ProbeOutcome.Visible(world.stamp())));
+        assertThat(stream.changes()).isEmpty();
+        world.step(new Input.ProbeAnswer(first.probeId(), new ProbeOutcome.Visible(world.stamp())));
+
+        assertThat(stream.changes()).hasSize(2);
+        assertThat(stream.changes().get(0)).contains("\"id\":1");
+    }
+
+    @Test
+    void a_no_and_a_failure_send_nothing_and_only_the_failure_is_counted() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+        Effect.Probe no = world.take(Effect.Probe.class);
+        world.commit(insert("2", "bob", "x"));
+        Effect.Probe failed = world.take(Effect.Probe.class);
+
+        world.step(new Input.ProbeAnswer(no.probeId(), new ProbeOutcome.Hidden(world.stamp())));
+        assertThat(world.counts.of("withheld INSERT")).isZero();
+        world.step(new Input.ProbeAnswer(failed.probeId(), new ProbeOutcome.Failed("42501")));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+        assertThat(stream.warned("changes_withheld")).isTrue();
+    }
+
+    @Test
+    void an_answer_older_than_the_commit_is_asked_again() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+
+        world.step(new Input.ProbeAnswer(
+                world.take(Effect.Probe.class).probeId(), new ProbeOutcome.Visible(world.stampBeforeLatest())));
+        assertThat(stream.changes()).isEmpty();
+        world.pass(Duration.ofMillis(50));
+        world.step(new Input.ProbeAnswer(
+                world.take(Effect.Probe.class).probeId(), new ProbeOutcome.Visible(world.stamp())));
+
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void an_answer_newer_than_the_position_waits_for_it() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+
+        world.step(new Input.ProbeAnswer(
+                world.take(Effect.Probe.class).probeId(), new ProbeOutcome.Visible(world.stampAhead())));
+        assertThat(stream.changes()).isEmpty();
+        world.idle();
+        world.idle();
+
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void an_image_that_a_later_commit_replaced_is_superseded() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "secret"));
+        Effect.Probe first = world.take(Effect.Probe.class);
+        world.commit(update(null, tuple("1", "bob", "redacted")));
+        Effect.Probe second = world.take(Effect.Probe.class);
+
+        world.step(new Input.ProbeAnswer(first.probeId(), new ProbeOutcome.Visible(world.stamp())));
+        world.step(new Input.ProbeAnswer(second.probeId(), new ProbeOutcome.Visible(world.stamp())));
+
+        assertThat(stream.changes()).hasSize(1).first().asString().contains("redacted");
+    }
+
+    @Test
+    void an_answer_that_never_comes_withholds_the_row_and_frees_the_stream() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+
+        world.pass(Duration.ofSeconds(60));
+
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+        assertThat(stream.changes()).isEmpty();
+    }
+
+    @Test
+    void an_old_tuple_under_a_probed_rule_is_never_shown() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+
+        world.commit(delete(tuple("1", "bob", "x")));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(world.counts.of("withheld DELETE")).isEqualTo(1);
+    }
+
+    @Test
+    void a_shape_revoked_while_its_probe_is_out_gets_nothing_for_it() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+        Effect.Probe probe = world.take(Effect.Probe.class);
+        world.plan = refused();
+        world.moveRights("r2", ALL_COLUMNS);
+        world.step(new Input.RightsAnswer("moved"));
+        answerReload();
+
+        world.step(new Input.ProbeAnswer(probe.probeId(), new ProbeOutcome.Visible(world.stamp())));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(stream.only("error")).contains("shape_not_authorized");
+    }
+
+    /// A stream whose rule is being composed again and waits for an answer about the caller.
+    private World.Received resolving() {
+        var stream = world.open("alice", notesShape("a"));
+        world.plan = granted(ownedBy("alice"), new Fold("auth.uid()", Oid.TEXT));
+        world.moveRights("r2", ALL_COLUMNS);
+        world.step(new Input.RightsAnswer("moved"));
+        answerReload();
+        return stream;
+    }
+
+    private void answerReload() {
+        Effect.LoadCatalog load = world.take(Effect.LoadCatalog.class);
+        world.step(new Input.CatalogAnswer(load.requestId(), world.imageAt(world.stamp())));
+    }
+}

@@ -1,0 +1,571 @@
+package sluice.core.dispatch;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.authorization.RulePlan;
+import sluice.core.authorization.Tier;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Collation;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.Grants;
+import sluice.core.catalog.Index;
+import sluice.core.catalog.PublishedTable;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.catalog.Role;
+import sluice.core.catalog.Stamp;
+import sluice.core.error.ErrorCode;
+import sluice.core.event.EventBody;
+import sluice.core.event.SubscriptionResult;
+import sluice.core.expression.Fold;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.pgoutput.Tuple;
+import sluice.core.session.Identity;
+import sluice.core.shape.Operation;
+import sluice.core.shape.ShapeRequest;
+import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.FrameSink;
+import sluice.core.stream.StreamHandle;
+import sluice.core.stream.SubscriptionTag;
+import sluice.core.transaction.Change;
+import sluice.core.transaction.Transaction;
+import sluice.core.transaction.WalEvent;
+import sluice.core.value.Oid;
+import sluice.core.value.PgType;
+import sluice.core.value.Truth;
+import sluice.core.wal.Lsn;
+import sluice.core.wal.TransactionSnapshot;
+import sluice.core.wal.Xid;
+
+/// An engine with everything around it replaced by plain data: one table `public.notes(id, owner, body)` whose rule
+/// is chosen by the test, streams that record what they were sent, and questions that wait until the test answers
+/// them.
+///
+/// Time stands still unless {@link #pass} moves it. Transactions get ascending xids and LSNs; the world's own
+/// snapshot sees every transaction committed so far.
+final class World {
+    static final int NOTES = 16_400;
+
+    static final RelationDefinition NOTES_DEFINITION = definition('d');
+
+    private final Deque<Effect> effects = new ArrayDeque<>();
+    private final Map<StreamHandle, Received> receivedByStream = new LinkedHashMap<>();
+    final Counts counts = new Counts();
+    final Engine engine;
+    private CatalogImage catalog;
+    private Relation notes;
+    RulePlan plan = granted(everything());
+    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private int xid = 1000;
+    private long lsn = 0x1000;
+
+    World() {
+        this(settings());
+    }
+
+    World(EngineSettings settings) {
+        notes = notes("v1", "r1", List.of(1, 2, 3));
+        catalog = image(List.of(notes));
+        engine = new Engine(
+                new Engine.Ports(effects::add, new Recorder(), counts, (image, relation, role, terms) -> plan, catalog),
+                settings);
+        step(new Input.Replicating(new Lsn(lsn)));
+    }
+
+    static EngineSettings settings() {
+        return new EngineSettings(
+                Duration.ofSeconds(20),
+                100,
+                20,
+                200,
+                1_000_000,
+                8,
+                1_000_000,
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(3600),
+                Duration.ofSeconds(3600),
+                Duration.ofSeconds(10),
+                1000,
+                1000,
+                EngineSettings.IdentityPolicy.WARN);
+    }
+
+    // ---- rules
+
+    static Rule everything() {
+        return new Rule(new Rule.Decision.Everything(), "no row-level security", List.of());
+    }
+
+    /// Rows whose `owner` is this text, in process.
+    static Rule ownedBy(String owner) {
+        byte[] expected = owner.getBytes(StandardCharsets.UTF_8);
+        return new Rule(
+                new Rule.Decision.Compiled(row -> switch (row.kind(2)) {
+                    case TEXT -> Truth.of(row.tuple().holds(row.mapping().position(2), expected));
+                    case NULL -> Truth.NULL;
+                    case UNCHANGED, NOT_SENT -> Truth.UNDECIDABLE;
+                }),
+                "own column",
+                List.of(2));
+    }
+
+    static Rule probed() {
+        return new Rule(new Rule.Decision.Probed("is_member(id)"), "reads another table", List.of(1));
+    }
+
+    static RulePlan granted(Rule rule, Fold... folds) {
+        return new RulePlan() {
+            @Override
+            public List<Fold> folds() {
+                return List.of(folds);
+            }
+
+            @Override
+            public Verdict complete(List<FoldAnswer> answers) {
+                return new Verdict.Granted(rule);
+            }
+        };
+    }
+
+    static RulePlan refused() {
+        return new RulePlan() {
+            @Override
+            public List<Fold> folds() {
+                return List.of();
+            }
+
+            @Override
+            public Verdict complete(List<FoldAnswer> answers) {
+                return new Verdict.Refused(ErrorCode.SHAPE_NOT_AUTHORIZED, "no policy lets the role read");
+            }
+        };
+    }
+
+    // ---- streams
+
+    Received open(String streamId, SubscriptionRequest... requests) {
+        return open(streamId, now.plusSeconds(3600), requests);
+    }
+
+    Received open(String streamId, Instant expiresAt, SubscriptionRequest... requests) {
+        Handle handle = new Handle(streamId);
+        Received received = new Received(handle);
+        receivedByStream.put(handle, received);
+        step(new Input.Open(handle, new Identity(streamId, "authenticated", "{}", expiresAt), List.of(requests)));
+        return received;
+    }
+
+    void hangUp(Received received) {
+        step(new Input.Closed(received.handle, CloseReason.CLIENT_CLOSED));
+    }
+
+    static SubscriptionRequest notesShape(String label, String... ops) {
+        return notesShape(label, ShapeRequest.Transitions.NOT_REPORTED, ops);
+    }
+
+    static SubscriptionRequest notesShape(String label, ShapeRequest.Transitions transitions, String... ops) {
+        return new SubscriptionRequest(
+                label,
+                new ShapeRequest(
+                        "public", "notes", null, null, ops.length == 0 ? null : List.of(ops), transitions, List.of()),
+                null);
+    }
+
+    static SubscriptionRequest filtered(String label, String filter) {
+        return new SubscriptionRequest(
+                label,
+                new ShapeRequest(
+                        "public", "notes", filter, null, null, ShapeRequest.Transitions.NOT_REPORTED, List.of()),
+                null);
+    }
+
+    // ---- the log
+
+    /// The next commit. Tables are announced when `announced` names them.
+    Commit commit(Change... changes) {
+        return commit(List.of(), changes);
+    }
+
+    Commit commit(List<RelationDefinition> announced, Change... changes) {
+        xid++;
+        lsn += 0x100;
+        Commit commit = new Commit(new Transaction(
+                new Xid(xid),
+                new Lsn(lsn),
+                new Lsn(lsn + 0x80),
+                now,
+                announced,
+                List.of(changes),
+                List.of(),
+                List.of(),
+                100));
+        step(new Input.Wal(new WalEvent.Committed(commit.transaction)));
+        return commit;
+    }
+
+    void idle() {
+        lsn += 0x100;
+        step(new Input.Wal(new WalEvent.Idle(new Lsn(lsn))));
+    }
+
+    record Commit(Transaction transaction) {}
+
+    static Change insert(String id, @Nullable String owner, @Nullable String body) {
+        return new Change.Insert(NOTES_DEFINITION, tuple(id, owner, body));
+    }
+
+    static Change update(@Nullable Tuple old, Tuple row) {
+        return new Change.Update(NOTES_DEFINITION, old, row);
+    }
+
+    static Change delete(Tuple old) {
+        return new Change.Delete(NOTES_DEFINITION, old);
+    }
+
+    /// A whole row; null is SQL NULL.
+    static Tuple tuple(@Nullable String... values) {
+        StringBuilder bytes = new StringBuilder();
+        Tuple.Kind[] kinds = new Tuple.Kind[values.length];
+        int[] offsets = new int[values.length];
+        int[] lengths = new int[values.length];
+        for (int i = 0; i < values.length; i++) {
+            String value = values[i];
+            if (value == null) {
+                kinds[i] = Tuple.Kind.NULL;
+            } else if (value.equals(UNCHANGED)) {
+                kinds[i] = Tuple.Kind.UNCHANGED;
+            } else if (value.equals(NOT_SENT)) {
+                kinds[i] = Tuple.Kind.NOT_SENT;
+            } else {
+                kinds[i] = Tuple.Kind.TEXT;
+                offsets[i] = bytes.length();
+                lengths[i] = value.length();
+                bytes.append(value);
+            }
+        }
+        return new Tuple(bytes.toString().getBytes(StandardCharsets.US_ASCII), kinds, offsets, lengths);
+    }
+
+    static final String UNCHANGED = "\u0001unchanged";
+    static final String NOT_SENT = "\u0001not sent";
+
+    // ---- PostgreSQL
+
+    /// A snapshot that sees every commit so far.
+    Stamp stamp() {
+        return new Stamp(new TransactionSnapshot(xid + 1, xid + 1, List.of()), new Lsn(lsn + 0x80));
+    }
+
+    /// A snapshot in which the latest commit is not yet visible.
+    Stamp stampBeforeLatest() {
+        return new Stamp(new TransactionSnapshot(xid, xid + 1, List.of((long) xid)), new Lsn(lsn + 0x80));
+    }
+
+    /// A snapshot taken after something the stream has not brought yet.
+    Stamp stampAhead() {
+        return new Stamp(new TransactionSnapshot(xid + 1, xid + 1, List.of()), new Lsn(lsn + 0x180));
+    }
+
+    /// The rights of the table move; nobody has been told yet.
+    void moveRights(String fingerprint, List<Integer> granted) {
+        notes = notes("v1", fingerprint, granted);
+    }
+
+    CatalogImage imageAt(Stamp stamp) {
+        return image(List.of(notes), stamp);
+    }
+
+    CatalogImage emptyImage() {
+        return image(List.of(), stamp());
+    }
+
+    /// The oldest effect of this kind that has not been taken, and everything before it forgotten.
+    <T extends Effect> T take(Class<T> kind) {
+        while (!effects.isEmpty()) {
+            Effect effect = effects.poll();
+            if (kind.isInstance(effect)) {
+                return kind.cast(effect);
+            }
+        }
+        throw new AssertionError("the engine asked for no " + kind.getSimpleName());
+    }
+
+    <T extends Effect> boolean asked(Class<T> kind) {
+        return effects.stream().anyMatch(kind::isInstance);
+    }
+
+    void forgetEffects() {
+        effects.clear();
+    }
+
+    void step(Input input) {
+        engine.step(input, now);
+    }
+
+    void pass(Duration time) {
+        now = now.plus(time);
+        step(new Input.Tick());
+    }
+
+    Instant now() {
+        return now;
+    }
+
+    static Relation notes(String fingerprint, String rightsFingerprint, List<Integer> granted) {
+        Map<String, Grants> grants = new LinkedHashMap<>();
+        grants.put("authenticated", new Grants(Grants.SchemaUsage.GRANTED, granted));
+        return new Relation(
+                NOTES,
+                "public",
+                "notes",
+                Relation.Kind.TABLE,
+                10,
+                Relation.RowSecurity.ON,
+                new ReplicaIdentity.Default(List.of(1)),
+                List.of(
+                        column(1, "id", Oid.INT4, Column.Nullability.NOT_NULL),
+                        column(2, "owner", Oid.TEXT, Column.Nullability.NULLABLE),
+                        column(3, "body", Oid.TEXT, Column.Nullability.NULLABLE)),
+                List.of(new Index("notes_pkey", List.of(1), Index.Kind.PRIMARY_IMMEDIATE, Index.Coverage.ALL_ROWS)),
+                List.of(),
+                grants,
+                new PublishedTable(null, EnumSet.allOf(PublishedTable.Action.class), null),
+                fingerprint,
+                rightsFingerprint);
+    }
+
+    private static Column column(int attnum, String name, int type, Column.Nullability nullability) {
+        return new Column(
+                attnum,
+                name,
+                type,
+                -1,
+                nullability,
+                Column.Generation.NONE,
+                type == Oid.TEXT ? Collation.DEFAULT_OID : 0);
+    }
+
+    private static RelationDefinition definition(char identity) {
+        return new RelationDefinition(
+                NOTES,
+                "public",
+                "notes",
+                identity,
+                List.of(
+                        new RelationDefinition.Column("id", Oid.INT4, -1, true),
+                        new RelationDefinition.Column("owner", Oid.TEXT, -1, false),
+                        new RelationDefinition.Column("body", Oid.TEXT, -1, false)));
+    }
+
+    private CatalogImage image(List<Relation> relations) {
+        return image(relations, stamp());
+    }
+
+    private static CatalogImage image(List<Relation> relations, Stamp stamp) {
+        Map<Integer, PgType> types = new LinkedHashMap<>();
+        types.put(Oid.INT4, new PgType.Base(Oid.INT4, "int4"));
+        types.put(Oid.TEXT, new PgType.Base(Oid.TEXT, "text"));
+        Map<String, Role> roles = new LinkedHashMap<>();
+        roles.put("authenticated", new Role(20, "authenticated", Role.Bypass.NONE, List.of(20)));
+        Map<Integer, Collation> collations = new LinkedHashMap<>();
+        collations.put(
+                Collation.DEFAULT_OID,
+                new Collation(
+                        Collation.DEFAULT_OID, "default", "libc", "C.UTF-8", Collation.Determinism.DETERMINISTIC));
+        return new CatalogImage(
+                stamp,
+                relations,
+                new CatalogImage.Dictionary(
+                        18, types, roles, new LinkedHashMap<>(), new LinkedHashMap<>(), collations));
+    }
+
+    // ---- recording
+
+    record Handle(String streamId) implements StreamHandle {
+        @Override
+        public int shard() {
+            return 0;
+        }
+    }
+
+    /// What one stream was sent, as text: `change LABEL SEQ BODY`, whole frames, `closed REASON`.
+    static final class Received {
+        private final Handle handle;
+        final List<String> frames = new ArrayList<>();
+        private final List<String> openCommit = new ArrayList<>();
+
+        @Nullable
+        ErrorCode refusal;
+
+        @Nullable
+        CloseReason closed;
+
+        Received(Handle handle) {
+            this.handle = handle;
+        }
+
+        List<String> changes() {
+            return frames.stream().filter(frame -> frame.startsWith("change ")).toList();
+        }
+
+        String only(String kind) {
+            List<String> found = frames.stream()
+                    .filter(frame -> frame.startsWith("event: " + kind))
+                    .toList();
+            if (found.size() != 1) {
+                throw new AssertionError(found.size() + " frames of kind " + kind + " in " + frames);
+            }
+            return found.getFirst();
+        }
+
+        /// Whether a warning event with this code came.
+        boolean warned(String code) {
+            return frames.stream().anyMatch(frame -> frame.startsWith("event: warning") && frame.contains(code));
+        }
+    }
+
+    private final class Recorder implements FrameSink {
+        @Override
+        public void open(StreamHandle stream, byte[] readyFrame) {
+            received(stream).frames.add(text(readyFrame));
+        }
+
+        @Override
+        public void refuse(StreamHandle stream, ErrorCode code, String message) {
+            received(stream).refusal = code;
+        }
+
+        @Override
+        public void change(StreamHandle stream, SubscriptionTag tag, long seq, EventBody body) {
+            Received received = received(stream);
+            if (received.closed != null) {
+                throw new AssertionError("a change after the close of " + stream.streamId());
+            }
+            received.openCommit.add("change " + text(tag.labelJson()) + " " + seq + " " + text(body.tail()));
+        }
+
+        @Override
+        public void frame(StreamHandle stream, byte[] frame) {
+            received(stream).frames.add(text(frame));
+        }
+
+        @Override
+        public void close(StreamHandle stream, CloseReason reason, byte[] lastFrame) {
+            Received received = received(stream);
+            received.openCommit.clear();
+            received.frames.add(text(lastFrame));
+            received.closed = reason;
+        }
+
+        @Override
+        public void endCommit() {
+            for (Received received : receivedByStream.values()) {
+                received.frames.addAll(received.openCommit);
+                received.openCommit.clear();
+            }
+        }
+
+        private Received received(StreamHandle stream) {
+            Received received = receivedByStream.get(stream);
+            if (received == null) {
+                throw new AssertionError("no stream " + stream.streamId());
+            }
+            return received;
+        }
+
+        private static String text(byte[] bytes) {
+            return new String(bytes, StandardCharsets.UTF_8).strip();
+        }
+    }
+
+    /// Counts as a map from a short name.
+    static final class Counts implements EngineMetrics {
+        final Map<String, Integer> byName = new LinkedHashMap<>();
+
+        int of(String name) {
+            return byName.getOrDefault(name, 0);
+        }
+
+        private void add(String name, int delta) {
+            byName.merge(name, delta, Integer::sum);
+        }
+
+        @Override
+        public void change(Relation relation, Operation operation) {
+            add("change " + operation, 1);
+        }
+
+        @Override
+        public void candidates(Relation relation, int named) {
+            add("candidates", named);
+        }
+
+        @Override
+        public void withheld(Relation relation, Operation operation) {
+            add("withheld " + operation, 1);
+        }
+
+        @Override
+        public void unchangedToast(Relation relation, String column) {
+            add("unchanged " + column, 1);
+        }
+
+        @Override
+        public void evaluationFailed(Relation relation) {
+            add("evaluation failed", 1);
+        }
+
+        @Override
+        public void probed(Relation relation) {
+            add("probed", 1);
+        }
+
+        @Override
+        public void probeWithheld(Relation relation) {
+            add("probe withheld", 1);
+        }
+
+        @Override
+        public void resolved(Tier tier, Resolution resolution) {
+            add("resolved " + resolution, 1);
+        }
+
+        @Override
+        public void notCompiled(Relation relation, String reason) {
+            add("not compiled", 1);
+        }
+
+        @Override
+        public void subscriptions(Relation relation, Tier tier, SubscriptionResult.Indexing indexing, int delta) {
+            add("subscriptions " + tier, delta);
+        }
+
+        @Override
+        public void streamOpened() {
+            add("streams", 1);
+        }
+
+        @Override
+        public void streamClosed(CloseReason reason) {
+            add("streams", -1);
+        }
+
+        @Override
+        public void duplicateDiscarded() {
+            add("discarded", 1);
+        }
+    }
+}
