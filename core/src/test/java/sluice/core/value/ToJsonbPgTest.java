@@ -31,9 +31,10 @@ class ToJsonbPgTest {
     /// The other majors are in {@link #older_servers_print_nothing_else}, one cluster each.
     @Test
     void every_type_is_written_as_to_jsonb_writes_it() throws SQLException {
-        try (PostgresDatabase database = PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("values");
+        try (PostgresDatabase database =
+                        PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("values");
                 Connection connection = pinned(database)) {
-            prepare(connection, TypeMatrix.kinds());
+            prepare(connection, TypeMatrix.KINDS);
             assertThat(differences(connection, connection)).isEmpty();
         }
     }
@@ -43,7 +44,7 @@ class ToJsonbPgTest {
     void older_servers_print_nothing_else(int major) throws SQLException {
         try (PostgresDatabase database = PostgresCluster.of(major).createDatabase("values");
                 Connection connection = pinned(database)) {
-            prepare(connection, TypeMatrix.kinds());
+            prepare(connection, TypeMatrix.KINDS);
             assertThat(differences(connection, connection)).isEmpty();
         }
     }
@@ -54,7 +55,7 @@ class ToJsonbPgTest {
                         .createDatabase("unusual_values", DatabaseOptions.unusual());
                 Connection connection = pinned(database);
                 Connection unpinned = database.connect()) {
-            prepare(connection, TypeMatrix.kinds());
+            prepare(connection, TypeMatrix.KINDS);
             assertThat(differences(connection, connection)).isEmpty();
             assertThat(String.join("\n", differences(unpinned, connection)))
                     .contains("timestamptz value", "tstzrange value", "bytea value", "interval value");
@@ -63,9 +64,9 @@ class ToJsonbPgTest {
 
     @Test
     void json_that_jsonb_refuses_is_written_as_stored() throws SQLException {
-        List<String> stored =
-                List.of("{\"a\":\"\\u0000\"}", "\"\\ud83d\"", "{\"n\":1e200000}", "[\"\\ude00\\ud83d\"]");
-        try (PostgresDatabase database = PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("hostile");
+        List<String> stored = List.of("{\"a\":\"\\u0000\"}", "\"\\ud83d\"", "{\"n\":1e200000}", "[\"\\ude00\\ud83d\"]");
+        try (PostgresDatabase database =
+                        PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("hostile");
                 Connection connection = pinned(database)) {
             database.execute(
                     "CREATE TABLE wire_types (id int PRIMARY KEY, j json, js json[])",
@@ -112,7 +113,7 @@ class ToJsonbPgTest {
     /// @param reading the session whose settings the slot's texts are printed with
     /// @param judging the session that `to_jsonb` runs in
     private static List<String> differences(Connection reading, Connection judging) throws SQLException {
-        List<TypeMatrix.Kind> kinds = TypeMatrix.kinds();
+        List<TypeMatrix.Kind> kinds = TypeMatrix.KINDS;
         LoggedRows logged = LoggedRows.peek(reading, "wire_types", "wire_types", "wire_types");
         List<PgType> types = new ArrayList<>();
         for (int oid : logged.typeOids()) {
