@@ -473,6 +473,7 @@ final class CommitDispatch implements Probes.Listener {
         }
     }
 
+    @SuppressWarnings("ReferenceEquality") // the encoder is begun once for each change object, equal or not
     private void write(StreamState stream, HeldCommit commit) {
         encoder.beginCommit(commit.commitLsn(), commit.commitTime());
         Change encoded = null;
