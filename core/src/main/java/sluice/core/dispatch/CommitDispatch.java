@@ -483,7 +483,7 @@ final class CommitDispatch implements Probes.Listener {
             if (form == null || subscription.state() == Subscription.State.ENDED) {
                 continue;
             }
-            if (encoded != event.change()) {
+            if (!event.change().equals(encoded)) {
                 encoder.beginChange(event.change(), event.mapping());
                 encoded = event.change();
             }
