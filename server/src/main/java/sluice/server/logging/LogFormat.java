@@ -1,0 +1,7 @@
+package sluice.server.logging;
+
+/// `SLUICE_LOG_FORMAT`.
+public enum LogFormat {
+    JSON,
+    TEXT
+}

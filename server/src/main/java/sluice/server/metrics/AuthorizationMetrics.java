@@ -1,0 +1,113 @@
+package sluice.server.metrics;
+
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Histogram;
+import sluice.core.authorization.Tier;
+import sluice.core.shape.Operation;
+
+/// Figures about what was granted, refused and withheld. Thread-safe.
+public final class AuthorizationMetrics {
+    private final TableNames tables;
+    private final Counter resolutions;
+    private final Histogram resolveSeconds;
+    private final Counter probes;
+    private final Counter probesWithheld;
+    private final Counter downgrades;
+    private final Counter compileFailures;
+    private final Counter unknown;
+
+    AuthorizationMetrics(Figures figures, TableNames tables) {
+        this.tables = tables;
+        resolutions = figures.counter(
+                "sluice_authz_resolutions_total", "Rules resolved for a subscription.", "tier", "result");
+        resolveSeconds = figures.histogram(
+                "sluice_authz_resolve_seconds",
+                "Time to resolve a subscription's rule, folds included.",
+                new double[] {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5},
+                "tier");
+        probes = figures.counter(
+                "sluice_authz_tier_c_probes_total", "Queries that decided one change.", "schema", "table");
+        probesWithheld = figures.counter(
+                "sluice_authz_tier_c_withheld_total", "Changes withheld for want of an answer.", "schema", "table");
+        downgrades = figures.counter(
+                "sluice_authz_downgrades_total",
+                "Rules decided differently here than by PostgreSQL; should stay 0.",
+                "schema",
+                "table");
+        compileFailures = figures.counter(
+                "sluice_authz_compile_failures_total",
+                "Rules that cannot be decided in process.",
+                "schema",
+                "table",
+                "reason");
+        unknown = figures.counter(
+                "sluice_authz_unknown_total",
+                "Changes withheld because the log lacked a value they need.",
+                "schema",
+                "table",
+                "op");
+    }
+
+    /// How a resolution ended.
+    public enum Result {
+        GRANTED("granted"),
+        DENIED("denied"),
+        REFUSED("refused"),
+        UNAVAILABLE("unavailable");
+
+        private final String label;
+
+        Result(String label) {
+            this.label = label;
+        }
+    }
+
+    public void resolved(Tier tier, Result result, double seconds) {
+        resolutions.labelValues(tier.name(), result.label).inc();
+        resolveSeconds.labelValues(tier.name()).observe(seconds);
+    }
+
+    /// A resolution that ended before it had a tier.
+    public void unresolved(Result result) {
+        resolutions.labelValues("none", result.label).inc();
+    }
+
+    public void probed(String schema, String table) {
+        byTable(probes, tables, schema, table).inc();
+    }
+
+    public void probeWithheld(String schema, String table) {
+        byTable(probesWithheld, tables, schema, table).inc();
+    }
+
+    public void downgraded(String schema, String table) {
+        byTable(downgrades, tables, schema, table).inc();
+    }
+
+    /// @param reason the kind of node that has no compiled form, one of a fixed few
+    public void compileFailed(String schema, String table, String reason) {
+        if (tables.admits(schema, table)) {
+            compileFailures.labelValues(schema, table, reason).inc();
+        } else {
+            compileFailures
+                    .labelValues(TableNames.OTHER, TableNames.OTHER, reason)
+                    .inc();
+        }
+    }
+
+    public void unknown(String schema, String table, Operation operation) {
+        if (tables.admits(schema, table)) {
+            unknown.labelValues(schema, table, operation.name()).inc();
+        } else {
+            unknown.labelValues(TableNames.OTHER, TableNames.OTHER, operation.name())
+                    .inc();
+        }
+    }
+
+    static CounterDataPoint byTable(Counter counter, TableNames tables, String schema, String table) {
+        return tables.admits(schema, table)
+                ? counter.labelValues(schema, table)
+                : counter.labelValues(TableNames.OTHER, TableNames.OTHER);
+    }
+}

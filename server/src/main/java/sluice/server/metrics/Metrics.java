@@ -1,0 +1,307 @@
+package sluice.server.metrics;
+
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import sluice.core.shape.Operation;
+import sluice.core.stream.CloseReason;
+import sluice.core.wal.Lsn;
+
+/// The figures of one server. Thread-safe; every method is cheap enough for the thread it belongs to. The figures about
+/// rights are in {@link AuthorizationMetrics}. Listed in docs/metrics.md.
+public final class Metrics {
+    private static final double[] SECONDS = {
+        0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5
+    };
+
+    private final Figures figures = new Figures();
+    private final TableNames tables = new TableNames();
+    private final AuthorizationMetrics authorization = new AuthorizationMetrics(figures, tables);
+
+    private final Gauge walLsn = figures.gauge("sluice_wal_lsn", "Positions in the log, as a number of bytes.", "kind");
+    private final Gauge walLagBytes = figures.gauge("sluice_wal_lag_bytes", "Log received but not yet confirmed.");
+    private final Gauge readerLagSeconds = figures.gauge(
+            "sluice_reader_lag_seconds", "How long ago the commit being dispatched was made; 0 when caught up.");
+    private final Gauge slotRetainedBytes =
+            figures.gauge("sluice_slot_retained_bytes", "Log the slot keeps from removal.");
+    /// Below zero while `max_slot_wal_keep_size` is unlimited: then the figure is absent.
+    private final AtomicLong slotSafeWalBytes = new AtomicLong(-1);
+
+    private final Counter walMessages =
+            figures.counter("sluice_wal_messages_total", "Messages decoded from the log.", "type");
+    private final Counter readerReconnects =
+            figures.counter("sluice_reader_reconnects_total", "Times the replication connection was made again.");
+    private final Gauge readerIsLeader =
+            figures.gauge("sluice_reader_is_leader", "1 while this process reads the slot.");
+    private final Counter slotRecreated =
+            figures.counter("sluice_slot_recreated_total", "Times an invalidated slot was replaced.");
+    private final Counter transactionsDiscarded = figures.counter(
+            "sluice_transactions_discarded_total", "Commits sent again after a reconnect and dropped unread.");
+    private final Counter spilledTransactions = figures.counter(
+            "sluice_spilled_transactions_total", "Commits too large for memory, kept on disk meanwhile.");
+
+    private final Counter changes =
+            figures.counter("sluice_changes_total", "Row changes dispatched.", "schema", "table", "op");
+    private final Histogram dispatchSeconds = figures.histogram(
+            "sluice_change_dispatch_seconds",
+            "Time to route, decide and encode one change.",
+            SECONDS,
+            "schema",
+            "table");
+    private final Histogram routingCandidates = figures.histogram(
+            "sluice_routing_candidates",
+            "Subscriptions one change was decided for.",
+            new double[] {0, 1, 2, 5, 10, 50, 100, 500, 1_000, 10_000, 100_000},
+            "schema",
+            "table");
+    private final Counter toastUnchanged = figures.counter(
+            "sluice_toast_unchanged_total", "Values the log left out as unchanged.", "schema", "table", "column");
+    private final Counter changesTruncated =
+            figures.counter("sluice_changes_truncated_total", "Changes cut to their key for size.", "schema", "table");
+    private final Counter evaluationErrors = figures.counter(
+            "sluice_evaluation_errors_total",
+            "Rules or filters that raised an error on a row, which was withheld.",
+            "schema",
+            "table");
+
+    private final Gauge subscriptions =
+            figures.gauge("sluice_subscriptions", "Subscriptions installed.", "schema", "table", "tier", "indexed");
+    private final Gauge streams = figures.gauge("sluice_streams", "Streams open.");
+    private final Counter streamsRefused =
+            figures.counter("sluice_streams_refused_total", "Streams refused.", "reason");
+    private final Counter droppedEvents = figures.counter(
+            "sluice_stream_dropped_events_total", "Events that found a full queue and were dropped.", "kind");
+    private final Counter streamsClosed = figures.counter("sluice_stream_closed_total", "Streams ended.", "reason");
+
+    private final Gauge configWarnings =
+            figures.gauge("sluice_config_warnings", "1 for each warning that is true of the database now.", "code");
+    private final Histogram rightsPollSeconds =
+            figures.histogram("sluice_rights_poll_seconds", "Time one poll of the rights took.", SECONDS);
+    private final Gauge rightsAgeSeconds =
+            figures.gauge("sluice_rights_poll_age_seconds", "How old the last answered poll of the rights is.");
+    private final Histogram reloadSeconds =
+            figures.histogram("sluice_reload_seconds", "Time one reload of the catalog took.", SECONDS);
+
+    public Metrics() {
+        figures.gaugeWhenKnown(
+                "sluice_slot_safe_wal_bytes",
+                "Log that may be written before the slot is lost.",
+                slotSafeWalBytes::get);
+    }
+
+    /// What a figure of the log is about.
+    public enum Position {
+        RECEIVED("received"),
+        CONFIRMED("confirmed");
+
+        private final String label;
+
+        Position(String label) {
+            this.label = label;
+        }
+    }
+
+    /// Why a stream was refused for the whole server's sake.
+    public enum StreamRefusal {
+        MAX_STREAMS("max_streams"),
+        NOT_REPLICATING("not_replicating");
+
+        private final String label;
+
+        StreamRefusal(String label) {
+            this.label = label;
+        }
+    }
+
+    /// Also registers the JVM's own figures.
+    public static Metrics withJvm() {
+        Metrics metrics = new Metrics();
+        JvmMetrics.builder().register(metrics.figures.registry());
+        return metrics;
+    }
+
+    /// What there is, for comparison with the documentation.
+    List<Figures.Figure> figures() {
+        return figures.made();
+    }
+
+    public AuthorizationMetrics authorization() {
+        return authorization;
+    }
+
+    public void position(Position kind, Lsn lsn) {
+        walLsn.labelValues(kind.label).set((double) lsn.bits());
+    }
+
+    public void walLagBytes(long bytes) {
+        walLagBytes.set((double) bytes);
+    }
+
+    public void readerLagSeconds(double seconds) {
+        readerLagSeconds.set(seconds);
+    }
+
+    public void slotRetainedBytes(long bytes) {
+        slotRetainedBytes.set((double) bytes);
+    }
+
+    public void slotSafeWalBytes(long bytes) {
+        slotSafeWalBytes.set(bytes);
+    }
+
+    /// While `max_slot_wal_keep_size` is unlimited there is no such figure.
+    public void slotSafeWalUnlimited() {
+        slotSafeWalBytes.set(-1);
+    }
+
+    /// @param type the message's kind as this server names it, one of a fixed few
+    public void walMessage(String type) {
+        walMessages.labelValues(type).inc();
+    }
+
+    public void readerReconnected() {
+        readerReconnects.inc();
+    }
+
+    public void readerLeads() {
+        readerIsLeader.set(1);
+    }
+
+    public void readerStandsBy() {
+        readerIsLeader.set(0);
+    }
+
+    public void slotRecreated() {
+        slotRecreated.inc();
+    }
+
+    public void transactionDiscarded() {
+        transactionsDiscarded.inc();
+    }
+
+    public void transactionSpilled() {
+        spilledTransactions.inc();
+    }
+
+    public void changeDispatched(String schema, String table, Operation operation) {
+        if (tables.admits(schema, table)) {
+            changes.labelValues(schema, table, operation.name()).inc();
+        } else {
+            changes.labelValues(TableNames.OTHER, TableNames.OTHER, operation.name())
+                    .inc();
+        }
+    }
+
+    public void dispatchTook(String schema, String table, double seconds) {
+        byTable(dispatchSeconds, schema, table).observe(seconds);
+    }
+
+    public void routingCandidates(String schema, String table, int count) {
+        byTable(routingCandidates, schema, table).observe(count);
+    }
+
+    private DistributionDataPoint byTable(Histogram histogram, String schema, String table) {
+        return tables.admits(schema, table)
+                ? histogram.labelValues(schema, table)
+                : histogram.labelValues(TableNames.OTHER, TableNames.OTHER);
+    }
+
+    public void toastUnchanged(String schema, String table, String column) {
+        if (tables.admits(schema, table)) {
+            toastUnchanged.labelValues(schema, table, column).inc();
+        } else {
+            toastUnchanged
+                    .labelValues(TableNames.OTHER, TableNames.OTHER, TableNames.OTHER)
+                    .inc();
+        }
+    }
+
+    public void changeTruncated(String schema, String table) {
+        AuthorizationMetrics.byTable(changesTruncated, tables, schema, table).inc();
+    }
+
+    public void evaluationFailed(String schema, String table) {
+        AuthorizationMetrics.byTable(evaluationErrors, tables, schema, table).inc();
+    }
+
+    /// One combination of labels of `sluice_subscriptions`.
+    ///
+    /// @param indexed `true` or `false`
+    public record SubscriptionKind(String schema, String table, String tier, String indexed) {}
+
+    public void subscriptionAdded(SubscriptionKind kind) {
+        subscriptionGauge(kind).inc();
+    }
+
+    public void subscriptionRemoved(SubscriptionKind kind) {
+        subscriptionGauge(kind).dec();
+    }
+
+    private GaugeDataPoint subscriptionGauge(SubscriptionKind kind) {
+        return tables.admits(kind.schema(), kind.table())
+                ? subscriptions.labelValues(kind.schema(), kind.table(), kind.tier(), kind.indexed())
+                : subscriptions.labelValues(TableNames.OTHER, TableNames.OTHER, kind.tier(), kind.indexed());
+    }
+
+    public void streams(int open) {
+        streams.set(open);
+    }
+
+    public void streamRefused(StreamRefusal reason) {
+        streamsRefused.labelValues(reason.label).inc();
+    }
+
+    /// @param kind the event's name, one of a fixed few
+    public void eventDropped(String kind) {
+        droppedEvents.labelValues(kind).inc();
+    }
+
+    public void streamClosed(CloseReason reason) {
+        streamsClosed.labelValues(reason.wireName()).inc();
+    }
+
+    /// Replaces the set of warnings that are true now.
+    public void configWarnings(List<String> codes) {
+        configWarnings.clear();
+        for (String code : codes) {
+            configWarnings.labelValues(code).set(1);
+        }
+    }
+
+    public void rightsPollTook(double seconds) {
+        rightsPollSeconds.observe(seconds);
+    }
+
+    public void rightsAgeSeconds(double seconds) {
+        rightsAgeSeconds.set(seconds);
+    }
+
+    public void reloadTook(double seconds) {
+        reloadSeconds.observe(seconds);
+    }
+
+    /// Every figure in Prometheus' text format. Takes milliseconds, so not on an event loop.
+    public byte[] scrape() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(16 * 1024);
+        try {
+            PrometheusTextFormatWriter.create().write(out, figures.registry().scrape());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toByteArray();
+    }
+
+    /// The `Content-Type` of {@link #scrape}.
+    public String contentType() {
+        return PrometheusTextFormatWriter.CONTENT_TYPE;
+    }
+}

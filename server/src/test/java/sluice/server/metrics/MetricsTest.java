@@ -1,0 +1,94 @@
+package sluice.server.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import sluice.core.authorization.Tier;
+import sluice.core.shape.Operation;
+import sluice.core.stream.CloseReason;
+import sluice.core.wal.Lsn;
+
+class MetricsTest {
+    private final Metrics metrics = new Metrics();
+
+    private String scrape() {
+        return new String(metrics.scrape(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void the_page_lists_exactly_what_there_is() throws IOException {
+        Path page = Path.of(System.getProperty("sluice.root")).resolve("docs/metrics.md");
+        List<String> listed = Files.readAllLines(page).stream()
+                .filter(line -> line.startsWith("| `sluice_"))
+                .map(line -> {
+                    String[] cells = line.split("\\|");
+                    return cells[1].strip().replace("`", "") + " " + cells[2].strip() + " "
+                            + Arrays.stream(cells[3].strip().replace("`", "").split(", "))
+                                    .filter(label -> !label.isEmpty())
+                                    .toList();
+                })
+                .toList();
+        List<String> made = metrics.figures().stream()
+                .map(figure -> figure.name() + " " + figure.kind() + " " + figure.labels())
+                .toList();
+        assertThat(listed).containsExactlyInAnyOrderElementsOf(made);
+    }
+
+    @Test
+    void methods_move_the_figures_they_name() {
+        metrics.position(Metrics.Position.CONFIRMED, new Lsn(256));
+        metrics.changeDispatched("public", "docs", Operation.INSERT);
+        metrics.routingCandidates("public", "docs", 1);
+        metrics.streamClosed(CloseReason.STREAM_LAGGING);
+        metrics.configWarnings(List.of("no_primary_key"));
+        metrics.authorization().resolved(Tier.B, AuthorizationMetrics.Result.GRANTED, 0.002);
+        metrics.authorization().unknown("public", "docs", Operation.DELETE);
+        var kind = new Metrics.SubscriptionKind("public", "docs", "A", "true");
+        metrics.subscriptionAdded(kind);
+        metrics.subscriptionAdded(kind);
+        metrics.subscriptionRemoved(kind);
+        assertThat(scrape())
+                .contains(
+                        "sluice_wal_lsn{kind=\"confirmed\"} 256.0",
+                        "sluice_changes_total{op=\"INSERT\",schema=\"public\",table=\"docs\"} 1.0",
+                        "sluice_routing_candidates_bucket{schema=\"public\",table=\"docs\",le=\"1.0\"} 1",
+                        "sluice_stream_closed_total{reason=\"stream_lagging\"} 1.0",
+                        "sluice_config_warnings{code=\"no_primary_key\"} 1.0",
+                        "sluice_authz_resolutions_total{result=\"granted\",tier=\"B\"} 1.0",
+                        "sluice_authz_unknown_total{op=\"DELETE\",schema=\"public\",table=\"docs\"} 1.0",
+                        "sluice_subscriptions{indexed=\"true\",schema=\"public\",table=\"docs\",tier=\"A\"} 1.0");
+        metrics.configWarnings(List.of());
+        assertThat(scrape()).doesNotContain("no_primary_key");
+    }
+
+    @Test
+    void the_safe_log_is_absent_while_it_is_unlimited() {
+        assertThat(scrape()).doesNotContain("sluice_slot_safe_wal_bytes");
+        metrics.slotSafeWalBytes(7);
+        assertThat(scrape()).contains("sluice_slot_safe_wal_bytes 7.0");
+        metrics.slotSafeWalUnlimited();
+        assertThat(scrape()).doesNotContain("sluice_slot_safe_wal_bytes");
+    }
+
+    @Test
+    void however_many_tables_there_are_the_labels_stay_bounded() {
+        for (int i = 0; i < TableNames.TABLES_MAX + 500; i++) {
+            metrics.changeDispatched("public", "t" + i, Operation.INSERT);
+        }
+        assertThat(scrape().lines().filter(line -> line.startsWith("sluice_changes_total{")))
+                .hasSize(TableNames.TABLES_MAX + 1)
+                .contains("sluice_changes_total{op=\"INSERT\",schema=\"other\",table=\"other\"} 500.0");
+    }
+
+    @Test
+    void the_jvm_is_measured_on_request() {
+        assertThat(new String(Metrics.withJvm().scrape(), StandardCharsets.UTF_8))
+                .contains("jvm_memory_used_bytes");
+    }
+}
