@@ -1,0 +1,37 @@
+package sluice.server.http;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.error.ErrorCode;
+import sluice.core.session.Identity;
+import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.StreamHandle;
+
+/// What the HTTP side needs of the engine. Every method is called on event loops and must not block.
+///
+/// For each stream given to {@link #open} the engine answers with `FrameSink.open` or `FrameSink.refuse`. After that
+/// {@link #closed} is called exactly once, unless the engine refused or closed the stream itself. A client may hang up
+/// before the answer: then `closed` comes first and the answer is ignored.
+public interface StreamGate {
+    /// Why no stream may open now, null when one may.
+    @Nullable
+    Refusal admit();
+
+    void open(OpenStream opening);
+
+    void closed(StreamHandle stream, CloseReason reason);
+
+    /// @param message one short fact for the client
+    record Refusal(ErrorCode code, String message) {}
+
+    /// A verified request for a stream.
+    ///
+    /// @param requestId for log lines only
+    record OpenStream(
+            StreamHandle stream, Identity identity, List<SubscriptionRequest> subscriptions, String requestId) {
+        public OpenStream {
+            subscriptions = List.copyOf(subscriptions);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package sluice.server.http;
+
+import java.util.List;
+import java.util.Map;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.session.Identity;
+import sluice.core.shape.SubscriptionRequest;
+import sluice.server.http.StreamGate.OpenStream;
+import sluice.server.http.StreamGate.Refusal;
+import sluice.server.jwks.Verification;
+import sluice.server.metrics.Metrics.StreamRefusal;
+
+/// `POST /stream`, up to the point where the engine decides.
+///
+/// The order of checks is part of the contract: token, stopping, not replicating, too many streams, then the body. The
+/// token is looked at off the loop, since its key may have to be fetched; everything after that is on the loop.
+final class StreamOpening {
+    private static final Map<String, String> RETRY = Map.of("Retry-After", "5");
+
+    private final HttpContext context;
+
+    StreamOpening(HttpContext context) {
+        this.context = context;
+    }
+
+    void open(Request request, RequestReader reader) {
+        String bearer = request.bearer();
+        if (bearer == null) {
+            unauthorized(reader, "a bearer token is required");
+            return;
+        }
+        Endpoints.later(context, reader, () -> {
+            Verification verification = context.verifier().verify(bearer);
+            reader.shard().loop().execute(() -> {
+                try {
+                    verified(request, reader, verification);
+                } catch (RuntimeException e) {
+                    reader.failed(e);
+                }
+            });
+        });
+    }
+
+    private static void unauthorized(RequestReader reader, String reason) {
+        reader.refuse(ErrorCode.UNAUTHORIZED, reason, Map.of("WWW-Authenticate", "Bearer"));
+    }
+
+    private void verified(Request request, RequestReader reader, Verification verification) {
+        switch (verification) {
+            case Verification.Refused(String reason) -> unauthorized(reader, reason);
+            case Verification.Verified(Identity identity) -> admit(request, reader, identity);
+        }
+    }
+
+    private void admit(Request request, RequestReader reader, Identity identity) {
+        if (!reader.isWaitingForAnswer()) {
+            return;
+        }
+        if (context.isDraining()) {
+            reader.refuse(ErrorCode.SERVER_SHUTDOWN, "the server is stopping");
+            return;
+        }
+        Refusal refusal = context.gate().admit();
+        if (refusal != null) {
+            if (refusal.code() == ErrorCode.NOT_REPLICATING) {
+                context.metrics().streamRefused(StreamRefusal.NOT_REPLICATING);
+            }
+            reader.refuse(refusal.code(), refusal.message(), refusal.code().retryable() ? RETRY : Map.of());
+            return;
+        }
+        if (!context.reserveStream()) {
+            context.metrics().streamRefused(StreamRefusal.MAX_STREAMS);
+            reader.refuse(ErrorCode.TOO_MANY_STREAMS, "this server holds as many streams as it may", RETRY);
+            return;
+        }
+        List<SubscriptionRequest> subscriptions;
+        try {
+            subscriptions = SubscriptionsBody.parse(request.body());
+        } catch (RequestException e) {
+            context.streamGone();
+            reader.refuse(e.code(), e.getMessage());
+            return;
+        }
+        SseStream stream = new SseStream(
+                reader.shard(),
+                reader,
+                context.newStreamId(),
+                request.requestId(),
+                identity.expiresAt().toEpochMilli());
+        reader.becomes(stream);
+        context.gate().open(new OpenStream(stream, identity, subscriptions, request.requestId()));
+    }
+}

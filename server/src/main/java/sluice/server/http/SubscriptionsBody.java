@@ -1,0 +1,220 @@
+package sluice.server.http;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.shape.ShapeRequest;
+import sluice.core.shape.ShapeRequest.Transitions;
+import sluice.core.shape.SubscriptionRequest;
+
+/// The body of `POST /stream`.
+///
+/// Types are strict and nothing is ignored: a member this server does not know, or does not
+/// support yet, is named in the
+/// refusal. What is wrong with the whole request is thrown; what is wrong with one entry stays with that entry.
+final class SubscriptionsBody {
+    static final int LABEL_CHARS_MAX = 256;
+    private static final int NAME_CHARS_MAX = 64;
+
+    private static final ObjectMapper JSON = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private static final List<String> TOP_LEVEL_LATER = List.of("resume", "transactions");
+    private static final List<String> ENTRY_LATER = List.of("channel", "presence");
+    private static final List<String> SHAPE_LATER = List.of("track", "resync");
+    private static final List<String> SHAPE_MEMBERS =
+            List.of("schema", "table", "filter", "columns", "ops", "transitions", "initial");
+
+    private SubscriptionsBody() {}
+
+    /// One entry cannot be read; becomes its `problem`.
+    private static final class Unreadable extends Exception {
+        private static final long serialVersionUID = 1L;
+        private final String problem;
+
+        Unreadable(String problem) {
+            super(problem, null, false, false);
+            this.problem = problem;
+        }
+    }
+
+    /// @param body may be empty: a stream without subscriptions
+    /// @throws RequestException `BAD_REQUEST` when the body as a whole cannot be read
+    static List<SubscriptionRequest> parse(byte[] body) {
+        if (isBlank(body)) {
+            return List.of();
+        }
+        JsonNode root = tree(body);
+        if (!root.isObject()) {
+            throw bad("the body must be a JSON object");
+        }
+        for (Map.Entry<String, JsonNode> member : root.properties()) {
+            String name = member.getKey();
+            if (TOP_LEVEL_LATER.contains(name)) {
+                throw bad(notSupported(name));
+            }
+            if (!name.equals("subscriptions")) {
+                throw bad(unknown(name));
+            }
+        }
+        JsonNode entries = root.get("subscriptions");
+        if (entries == null || entries.isNull()) {
+            return List.of();
+        }
+        if (!entries.isArray()) {
+            throw bad("\"subscriptions\" must be an array");
+        }
+        List<SubscriptionRequest> subscriptions = new ArrayList<>();
+        for (JsonNode entry : entries) {
+            subscriptions.add(entry(entry));
+        }
+        return subscriptions;
+    }
+
+    private static boolean isBlank(byte[] body) {
+        for (byte one : body) {
+            if (one != ' ' && one != '\t' && one != '\r' && one != '\n') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static JsonNode tree(byte[] body) {
+        try {
+            return JSON.readTree(body);
+        } catch (JacksonException e) {
+            // its text repeats the client's, so it goes nowhere
+            throw bad("the body is not valid JSON");
+        } catch (IOException e) {
+            throw new IllegalStateException("reading bytes in memory failed", e);
+        }
+    }
+
+    private static RequestException bad(String message) {
+        return new RequestException(ErrorCode.BAD_REQUEST, message);
+    }
+
+    private static String notSupported(String name) {
+        return "\"" + name + "\" is not supported yet";
+    }
+
+    private static String unknown(String name) {
+        String shown = name.length() <= NAME_CHARS_MAX ? name : name.substring(0, NAME_CHARS_MAX) + "...";
+        return "unknown member \"" + shown + "\"";
+    }
+
+    private static SubscriptionRequest entry(JsonNode entry) {
+        String label = "";
+        try {
+            if (!entry.isObject()) {
+                throw new Unreadable("a subscription must be an object");
+            }
+            String given = text(entry, "sub");
+            label = given == null ? "" : given;
+            if (label.length() > LABEL_CHARS_MAX) {
+                label = "";
+                throw new Unreadable("\"sub\" is longer than " + LABEL_CHARS_MAX + " characters");
+            }
+            for (Map.Entry<String, JsonNode> member : entry.properties()) {
+                if (ENTRY_LATER.contains(member.getKey())) {
+                    throw new Unreadable(notSupported(member.getKey()));
+                }
+                if (!member.getKey().equals("sub") && !member.getKey().equals("shape")) {
+                    throw new Unreadable(unknown(member.getKey()));
+                }
+            }
+            JsonNode shape = entry.get("shape");
+            ShapeRequest read = shape == null || shape.isNull() ? null : shape(shape);
+            return new SubscriptionRequest(label, read, null);
+        } catch (Unreadable e) {
+            return new SubscriptionRequest(label, null, e.problem);
+        }
+    }
+
+    private static ShapeRequest shape(JsonNode shape) throws Unreadable {
+        if (!shape.isObject()) {
+            throw new Unreadable("\"shape\" must be an object");
+        }
+        List<String> unsupported = new ArrayList<>();
+        for (Map.Entry<String, JsonNode> member : shape.properties()) {
+            String name = member.getKey();
+            if (SHAPE_LATER.contains(name)) {
+                unsupported.add(name);
+            } else if (!SHAPE_MEMBERS.contains(name)) {
+                throw new Unreadable(unknown(name));
+            }
+        }
+        String initial = text(shape, "initial");
+        if (initial != null && initial.equals("snapshot")) {
+            unsupported.add("initial");
+        } else if (initial != null && !initial.equals("none")) {
+            throw new Unreadable("\"initial\" must be \"none\" or \"snapshot\"");
+        }
+        String schema = text(shape, "schema");
+        String table = text(shape, "table");
+        if (table == null || table.isEmpty()) {
+            throw new Unreadable("\"table\" is missing");
+        }
+        return new ShapeRequest(
+                schema == null ? "public" : schema,
+                table,
+                text(shape, "filter"),
+                texts(shape, "columns"),
+                texts(shape, "ops"),
+                transitions(shape),
+                unsupported);
+    }
+
+    private static @Nullable String text(JsonNode object, String name) throws Unreadable {
+        JsonNode value = object.get(name);
+        if (value == null || value.isNull()) {
+            return null;
+        }
+        if (!value.isTextual()) {
+            throw new Unreadable("\"" + name + "\" must be a string");
+        }
+        return value.textValue();
+    }
+
+    private static @Nullable List<String> texts(JsonNode object, String name) throws Unreadable {
+        JsonNode values = object.get(name);
+        if (values == null || values.isNull()) {
+            return null;
+        }
+        if (!values.isArray()) {
+            throw new Unreadable("\"" + name + "\" must be an array of strings");
+        }
+        List<String> texts = new ArrayList<>();
+        for (JsonNode value : values) {
+            if (!value.isTextual()) {
+                throw new Unreadable("\"" + name + "\" must be an array of strings");
+            }
+            texts.add(value.textValue());
+        }
+        return texts;
+    }
+
+    private static Transitions transitions(JsonNode shape) throws Unreadable {
+        JsonNode value = shape.get("transitions");
+        if (value == null || value.isNull()) {
+            return Transitions.NOT_REPORTED;
+        }
+        if (!value.isBoolean()) {
+            throw new Unreadable("\"transitions\" must be true or false");
+        }
+        return value.booleanValue() ? Transitions.REPORTED : Transitions.NOT_REPORTED;
+    }
+}

@@ -1,0 +1,49 @@
+package sluice.server.http;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.kqueue.KQueue;
+import io.netty.channel.kqueue.KQueueIoHandler;
+import io.netty.channel.kqueue.KQueueServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.util.concurrent.ThreadFactory;
+
+/// The one place that chooses sockets and event loops.
+enum Transport {
+    EPOLL(EpollServerSocketChannel.class),
+    KQUEUE(KQueueServerSocketChannel.class),
+    NIO(NioServerSocketChannel.class);
+
+    private final Class<? extends ServerSocketChannel> serverChannel;
+
+    Transport(Class<? extends ServerSocketChannel> serverChannel) {
+        this.serverChannel = serverChannel;
+    }
+
+    static Transport of(HttpSettings.TransportChoice choice) {
+        return switch (choice) {
+            case PORTABLE -> NIO;
+            case BEST -> Epoll.isAvailable() ? EPOLL : KQueue.isAvailable() ? KQUEUE : NIO;
+        };
+    }
+
+    Class<? extends ServerSocketChannel> serverChannel() {
+        return serverChannel;
+    }
+
+    /// @param threads makes the loops' threads, so that whoever starts the server knows all of them
+    EventLoopGroup loops(int count, ThreadFactory threads) {
+        IoHandlerFactory handlers = switch (this) {
+            case EPOLL -> EpollIoHandler.newFactory();
+            case KQUEUE -> KQueueIoHandler.newFactory();
+            case NIO -> NioIoHandler.newFactory();
+        };
+        return new MultiThreadIoEventLoopGroup(count, threads, handlers);
+    }
+}

@@ -1,0 +1,66 @@
+package sluice.server.http;
+
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.JWSObject;
+import com.nimbusds.jose.Payload;
+import com.nimbusds.jose.crypto.ECDSASigner;
+import com.nimbusds.jose.jwk.Curve;
+import com.nimbusds.jose.jwk.ECKey;
+import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import sluice.server.jwks.JwksCache;
+import sluice.server.jwks.JwksException;
+import sluice.server.jwks.SigningAlgorithm;
+import sluice.server.jwks.TokenRules;
+import sluice.server.jwks.TokenVerifier;
+
+/// Signs tokens with a key of its own, and verifies with that key.
+public final class TestTokens {
+    private final ECKey key;
+
+    public TestTokens() {
+        try {
+            key = new ECKeyGenerator(Curve.P_256).keyID("k1").generate();
+        } catch (JOSEException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    public String of(String subject) {
+        return expiring(subject, Instant.now().plusSeconds(3600));
+    }
+
+    public String expiring(String subject, Instant at) {
+        return sign("{\"sub\":\"" + subject + "\",\"role\":\"authenticated\",\"exp\":" + at.getEpochSecond() + "}");
+    }
+
+    public String sign(String payload) {
+        try {
+            JWSObject token = new JWSObject(
+                    new JWSHeader.Builder(JWSAlgorithm.ES256).keyID("k1").build(), new Payload(payload));
+            token.sign(new ECDSASigner(key));
+            return token.serialize();
+        } catch (JOSEException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    public TokenVerifier verifier() {
+        byte[] set = new JWKSet(key.toPublicJWK()).toString().getBytes(StandardCharsets.UTF_8);
+        try {
+            JwksCache cache = JwksCache.load(() -> set, SigningAlgorithm.ES256, Duration.ofHours(1), System::nanoTime);
+            TokenRules rules = new TokenRules(
+                    SigningAlgorithm.ES256, null, "authenticated", Duration.ofSeconds(10), List.of("authenticated"));
+            return new TokenVerifier(rules, cache, InstantSource.system());
+        } catch (JwksException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
