@@ -1,0 +1,72 @@
+package sluice.core.transaction;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.Relation;
+import sluice.core.pgoutput.RelationDefinition;
+
+/// Keys as the replica identity names them. FULL names every column, so there the immediate primary key of the last
+/// catalog handed over tells rows apart, and without one the whole row.
+///
+/// Used on the reader's thread only, which also hands over new catalogs.
+public final class CatalogKeys implements RelationKeys {
+    private static final int[] WHOLE_ROW = {};
+
+    private @Nullable CatalogImage catalog;
+
+    /// Takes the catalog that FULL relations are looked up in from now on.
+    public void use(CatalogImage newest) {
+        this.catalog = newest;
+    }
+
+    @Override
+    public int[] keyPositions(RelationDefinition relation) {
+        return switch (relation.identity()) {
+            case 'd', 'i' -> identityColumns(relation);
+            case 'f' -> primaryKey(relation);
+            default -> WHOLE_ROW;
+        };
+    }
+
+    private static int[] identityColumns(RelationDefinition relation) {
+        List<RelationDefinition.Column> columns = relation.columns();
+        int[] positions = new int[columns.size()];
+        int count = 0;
+        for (int i = 0; i < positions.length; i++) {
+            if (columns.get(i).inIdentity()) {
+                positions[count++] = i;
+            }
+        }
+        return java.util.Arrays.copyOf(positions, count);
+    }
+
+    private int[] primaryKey(RelationDefinition definition) {
+        Relation relation = catalog == null ? null : catalog.relation(definition.oid());
+        if (relation == null) {
+            return WHOLE_ROW;
+        }
+        List<Integer> attnums = relation.primaryKey();
+        int[] positions = new int[attnums.size()];
+        for (int i = 0; i < positions.length; i++) {
+            Column column = relation.column(attnums.get(i));
+            positions[i] = column == null ? -1 : position(definition, column);
+            if (positions[i] < 0) {
+                // the catalog is of another moment than the stream
+                return WHOLE_ROW;
+            }
+        }
+        return positions;
+    }
+
+    private static int position(RelationDefinition definition, Column column) {
+        for (int i = 0; i < definition.columns().size(); i++) {
+            RelationDefinition.Column sent = definition.columns().get(i);
+            if (sent.name().equals(column.name()) && sent.typeOid() == column.typeOid()) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}
