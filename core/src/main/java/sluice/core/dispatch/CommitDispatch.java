@@ -483,7 +483,7 @@ final class CommitDispatch implements Probes.Listener {
             if (form == null || subscription.state() == Subscription.State.ENDED) {
                 continue;
             }
-            if (!event.change().equals(encoded)) {
+            if (encoded != event.change()) {
                 encoder.beginChange(event.change(), event.mapping());
                 encoded = event.change();
             }
