@@ -12,6 +12,7 @@ import io.netty.channel.kqueue.KQueueServerSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.concurrent.ThreadFactory;
 
 /// The one place that chooses sockets and event loops.
@@ -39,11 +40,13 @@ enum Transport {
 
     /// @param threads makes the loops' threads, so that whoever starts the server knows all of them
     EventLoopGroup loops(int count, ThreadFactory threads) {
+        // without it the buffer pools treat the loops as strangers and recycle nothing for them
+        ThreadFactory known = task -> threads.newThread(() -> FastThreadLocalThread.runWithFastThreadLocal(task));
         IoHandlerFactory handlers = switch (this) {
             case EPOLL -> EpollIoHandler.newFactory();
             case KQUEUE -> KQueueIoHandler.newFactory();
             case NIO -> NioIoHandler.newFactory();
         };
-        return new MultiThreadIoEventLoopGroup(count, threads, handlers);
+        return new MultiThreadIoEventLoopGroup(count, known, handlers);
     }
 }
