@@ -216,7 +216,7 @@ final class SubscribeFlow {
                     "the rights of table \"" + draft.relation().qualifiedName() + "\" could not be read in time");
         }
         for (var column : draft.columns()) {
-            var unused = FilterCompiler.comparedAs(engine.catalog(), column);
+            var _ = FilterCompiler.comparedAs(engine.catalog(), column);
         }
     }
 

@@ -73,6 +73,7 @@ final class TableState {
         rightsMovedUntil = rightsMovedUntil.max(until);
     }
 
+    @SuppressWarnings("ReferenceEquality") // another object is only mapped again, and most are the same one
     ColumnMapping mapping(RelationDefinition definition) {
         ColumnMapping known = mapping;
         if (known != null && definition == mappedDefinition) {
@@ -120,6 +121,6 @@ final class TableState {
     /// Whether a commit after this one changed the row: the answer may be about another image.
     boolean touchedAfter(String key, Lsn commitLsn) {
         Lsn last = lastTouchByKey.get(key);
-        return touchesForgotten.isAfter(commitLsn) || last != null && last.isAfter(commitLsn);
+        return touchesForgotten.isAfter(commitLsn) || (last != null && last.isAfter(commitLsn));
     }
 }
