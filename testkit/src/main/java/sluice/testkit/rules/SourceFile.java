@@ -20,8 +20,10 @@ record SourceFile(Path path, Kind kind, String text, String code, String comment
 
     private static final Pattern PACKAGE = Pattern.compile("(?m)^\\s*package\\s+([\\w.]+)\\s*;");
 
-    private static final Pattern TOKEN = Pattern.compile("(?<comment>//[^\\n]*|/\\*(?s:.*?)\\*/)"
-            + "|(?<literal>\"\"\"(?s:(?:\\\\.|[^\\\\])*?)\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*\"|'(?:\\\\.|[^'\\\\\\n])*')");
+    // Text blocks are taken in runs without quotes: one loop round a character overflows the stack on a long one.
+    private static final Pattern TOKEN = Pattern.compile(
+            "(?<comment>//[^\\n]*|/\\*(?s:.*?)\\*/)"
+                    + "|(?<literal>\"\"\"(?s:[^\"\\\\]++|\\\\.|\"(?!\"\"))*+\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*\"|'(?:\\\\.|[^'\\\\\\n])*')");
 
     static SourceFile read(Path path, Kind kind) {
         try {
