@@ -266,11 +266,6 @@ public final class WalReader implements Runnable {
         }
         if (slot == null) {
             create(connection);
-            slot = ReplicationSlot.read(connection.sql(), source.slot());
-        }
-        if (slot != null) {
-            // what the slot says before we report anything is no other's doing
-            attempt.reported = attempt.reported.max(slot.confirmed());
         }
         return asked != null ? asked : highest;
     }

@@ -150,19 +150,6 @@ class WalReaderPgTest {
     }
 
     @Test
-    void a_stream_that_breaks_before_anything_was_confirmed_goes_on() {
-        truncate();
-        try (ReaderHarness harness = new ReaderHarness(database, ReaderHarness.Options.slot("early"))) {
-            harness.confirmNothing();
-            harness.streaming();
-            killWalsender("early");
-            database.execute("INSERT INTO notes VALUES (1, 'a')");
-            Await.until("the commit", () -> harness.rows().contains("INSERT 1"));
-            assertThat(harness.reader.failure()).isNull();
-        }
-    }
-
-    @Test
     void feedback_goes_on_while_the_sink_is_full() {
         truncate();
         ReaderHarness.Options options =

@@ -1,0 +1,44 @@
+package sluice.server.postgres.query;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import sluice.core.catalog.Stamp;
+import sluice.core.session.Identity;
+
+/// The start of a transaction in which PostgreSQL sees the caller: their role and claims, for this transaction only.
+///
+/// Functions run under the search path the database configured for the pool role, as they would for the application,
+/// with `pg_catalog` in front so that nobody's object takes the place of a built-in one.
+final class CallerSession {
+    private CallerSession() {}
+
+    private static final String ENTER = "SET LOCAL search_path TO DEFAULT; SELECT " + ReadTransaction.STAMP
+            + ", pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog',"
+            + " nullif(pg_catalog.current_setting('search_path'), '')), true),"
+            + " pg_catalog.set_config('request.jwt.claims', ?, true),"
+            + " pg_catalog.set_config('sluice.image', ?, true); SET LOCAL ROLE ";
+
+    /// One round trip: snapshot, claims and role.
+    ///
+    /// @param image what `current_setting('sluice.image')` gives inside the transaction, or empty
+    static Stamp enter(Connection connection, Identity caller, String image, Duration timeout) throws SQLException {
+        String sql = ReadTransaction.begin(timeout) + ENTER + SqlText.identifier(caller.role());
+        return ReadTransaction.stamp(Rows.run(connection, sql, List.of(caller.claims(), image))
+                .getFirst()
+                .getFirst());
+    }
+
+    /// Whether the failure is about the question. Failures of the connection or the server are not an answer.
+    static boolean isAnswer(SQLException failure) {
+        String state = QueryException.stateOf(failure);
+        return QueryException.isTimeout(state)
+                || QueryException.kindOf(state) == QueryException.Kind.DEFINITE
+                || state.equals("25006")
+                || state.startsWith("P0")
+                || state.startsWith("54")
+                || state.startsWith("21")
+                || state.startsWith("XX");
+    }
+}

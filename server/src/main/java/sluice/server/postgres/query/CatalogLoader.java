@@ -1,0 +1,166 @@
+package sluice.server.postgres.query;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Collation;
+import sluice.core.catalog.Function;
+import sluice.core.catalog.Operator;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.Role;
+import sluice.core.catalog.Stamp;
+import sluice.server.postgres.query.CatalogSql.Part;
+import sluice.server.postgres.query.Pool.Lane;
+import sluice.server.postgres.query.Rows.Row;
+
+/// Reads the catalog in one REPEATABLE READ transaction: what the publication holds, who may read it and how rows are
+/// decided.
+///
+/// What every database of a major version has (types, functions, operators, collations of `pg_catalog`) is read once by
+/// {@link #start}; the rest each time, so an image is always complete besides its tables. Immutable; any thread may
+/// load, one after the other on the lane reserved for it.
+public final class CatalogLoader {
+    private final Pool pool;
+    private final String publication;
+    private final List<String> roles;
+    private final BuiltIns builtIns;
+
+    /// Which tables to read.
+    public sealed interface Scope {
+        record Everything() implements Scope {}
+
+        /// @param oids tables; those not published (any more) are missing from the image
+        record Tables(List<Integer> oids) implements Scope {
+            public Tables {
+                oids = List.copyOf(oids);
+            }
+        }
+    }
+
+    /// What {@link #start} reads.
+    private record BuiltIns(
+            int major,
+            List<Row> types,
+            Map<Integer, Function> functions,
+            Map<Integer, Operator> operators,
+            Map<Integer, Collation> collations) {}
+
+    private CatalogLoader(Pool pool, String publication, List<String> roles, BuiltIns builtIns) {
+        this.pool = pool;
+        this.publication = publication;
+        this.roles = List.copyOf(roles);
+        this.builtIns = builtIns;
+    }
+
+    /// @param roles the allowed roles; those that do not exist are missing from images
+    /// @throws QueryException when the database does not answer in time
+    public static CatalogLoader start(Pool pool, String publication, List<String> roles, Duration timeout) {
+        BuiltIns builtIns = pool.ask(Lane.CATALOG, "the catalog query", timeout, connection -> {
+            int major = Rows.run(
+                                    connection,
+                                    ReadTransaction.begin(timeout)
+                                            + "SELECT pg_catalog.current_setting('server_version_num')")
+                            .getFirst()
+                            .getFirst()
+                            .number(0)
+                    / 10000;
+            List<List<Row>> answers = Rows.run(
+                    connection,
+                    CatalogSql.BUILT_IN_TYPES
+                            + CatalogSql.functions(Part.BUILT_IN, roles)
+                            + CatalogSql.operators(Part.BUILT_IN)
+                            + CatalogSql.collations(Part.BUILT_IN, major));
+            return new BuiltIns(
+                    major,
+                    answers.get(0),
+                    DictionaryAssembly.functions(answers.get(1), Map.of(), roles),
+                    DictionaryAssembly.operators(answers.get(2)),
+                    DictionaryAssembly.collations(answers.get(3)));
+        });
+        return new CatalogLoader(pool, publication, roles, builtIns);
+    }
+
+    /// The server's major version at {@link #start}.
+    public int serverMajor() {
+        return builtIns.major();
+    }
+
+    /// @throws QueryException when the database does not answer in time, is a standby or another version than at
+    ///     start, or the publication is missing
+    public CatalogImage load(Scope scope, Duration timeout) {
+        return pool.ask(Lane.CATALOG, "the catalog query", timeout, connection -> load(connection, scope, timeout));
+    }
+
+    private CatalogImage load(Connection connection, Scope scope, Duration timeout) throws SQLException {
+        List<List<Row>> start = Rows.run(connection, ReadTransaction.begin(timeout) + CatalogSql.start(publication));
+        Row first = start.getFirst().getFirst();
+        Stamp stamp = ReadTransaction.stamp(first);
+        if (first.number(3) / 10000 != builtIns.major()) {
+            throw QueryException.definite("the database was upgraded to another major version: restart the server");
+        }
+        Row members = start.getLast().getFirst();
+        if (members.textOrNull(0) == null) {
+            throw QueryException.definite("the publication \"" + publication + "\" does not exist");
+        }
+        List<Integer> published = members.numbers(1);
+        List<Integer> asked = new ArrayList<>(published);
+        if (scope instanceof Scope.Tables(var oids)) {
+            asked.retainAll(oids);
+        }
+        List<List<Row>> answers = Rows.run(
+                connection,
+                CatalogSql.relations(publication, builtIns.major(), asked)
+                        + CatalogSql.columns(asked)
+                        + CatalogSql.indexes(asked)
+                        + CatalogSql.policies(asked)
+                        + CatalogSql.grants(asked, roles)
+                        + CatalogSql.allowedRoles(roles)
+                        + CatalogSql.functions(Part.OWN, roles)
+                        + CatalogSql.operators(Part.OWN)
+                        + CatalogSql.collations(Part.OWN, builtIns.major())
+                        + CatalogSql.ownTypes(published));
+        PolicyTexts texts = PolicyTexts.read(connection, withPolicies(answers.get(3)));
+        RelationAssembly assembly =
+                new RelationAssembly(answers.get(1), answers.get(2), answers.get(3), answers.get(4), texts);
+        List<Relation> relations =
+                answers.getFirst().stream().map(assembly::relation).toList();
+        return new CatalogImage(stamp, relations, dictionary(answers.subList(5, answers.size())));
+    }
+
+    private static List<Integer> withPolicies(List<Row> policies) {
+        return policies.stream()
+                .filter(row -> row.textOrNull(6) != null)
+                .map(row -> row.oid(0))
+                .distinct()
+                .toList();
+    }
+
+    /// @param answers roles, functions, operators, collations, types, attributes, labels
+    private CatalogImage.Dictionary dictionary(List<List<Row>> answers) {
+        Map<String, Role> rolesByName = DictionaryAssembly.roles(answers.get(0));
+        TypeAssembly types = new TypeAssembly();
+        types.types(builtIns.types());
+        types.types(answers.get(4));
+        types.attributes(answers.get(5));
+        types.labels(answers.get(6));
+        return new CatalogImage.Dictionary(
+                builtIns.major(),
+                Collections.unmodifiableMap(types.build()),
+                rolesByName,
+                merged(builtIns.functions(), DictionaryAssembly.functions(answers.get(1), rolesByName, roles)),
+                merged(builtIns.operators(), DictionaryAssembly.operators(answers.get(2))),
+                merged(builtIns.collations(), DictionaryAssembly.collations(answers.get(3))));
+    }
+
+    private static <T> Map<Integer, T> merged(Map<Integer, T> builtIn, Map<Integer, T> own) {
+        Map<Integer, T> merged = new HashMap<>(builtIn);
+        merged.putAll(own);
+        return Collections.unmodifiableMap(merged);
+    }
+}

@@ -1,0 +1,157 @@
+package sluice.server.postgres.query;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import sluice.server.postgres.PostgresUrl;
+import sluice.server.postgres.query.Rows.Row;
+
+/// Connections of the pool role, in three lanes that cannot starve one another: callers' questions, catalog reloads,
+/// the rights poll.
+///
+/// Every use ends with a rollback and a look at what is left: a connection that is not as clean as a new one is closed,
+/// so no role, claim, transaction or lock reaches the next user. Safe for any thread; made for virtual ones. When a
+/// lane is full a caller waits within its timeout and is then told {@link QueryException.Kind#TRANSIENT}.
+public final class Pool implements AutoCloseable {
+    /// What the network may take besides the statements' own timeout.
+    private static final Duration NETWORK_MARGIN = Duration.ofSeconds(2);
+
+    private static final Duration ACQUIRE_MIN = Duration.ofMillis(250);
+
+    private final HikariDataSource callers;
+    private final HikariDataSource catalog;
+    private final HikariDataSource rights;
+    private final Reset reset;
+
+    /// Who asks.
+    public enum Lane {
+        CALLERS,
+        CATALOG,
+        RIGHTS
+    }
+
+    /// What happens to a returned connection besides the rollback.
+    public enum Reset {
+        ROLLBACK,
+        /// `DISCARD ALL`, and all settings pinned again.
+        DISCARD_ALL
+    }
+
+    /// @param callersMax connections for folds and probes, at least 1; the two other lanes have one each on top
+    /// @param callersMin how many of them stay open when idle
+    /// @param acquire how long a use may wait for a free connection
+    public record Sizing(int callersMax, int callersMin, Duration acquire) {}
+
+    interface Work<T> {
+        T run(Connection connection) throws SQLException;
+    }
+
+    private Pool(PostgresUrl url, Sizing sizing, Reset reset) {
+        this.reset = reset;
+        int callersMin = Math.min(sizing.callersMin(), sizing.callersMax());
+        this.callers = lane("sluice-callers", url, sizing.callersMax(), callersMin, sizing.acquire());
+        this.catalog = lane("sluice-catalog", url, 1, 1, sizing.acquire());
+        this.rights = lane("sluice-rights", url, 1, 1, sizing.acquire());
+    }
+
+    /// Opens no connection yet: an unreachable database shows at the first question.
+    public static Pool open(PostgresUrl url, Sizing sizing, Reset reset) {
+        return new Pool(url, sizing, reset);
+    }
+
+    private static HikariDataSource lane(String name, PostgresUrl url, int max, int min, Duration acquire) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName(name);
+        config.setDataSource(new PinnedDataSource(url));
+        config.setMaximumPoolSize(max);
+        config.setMinimumIdle(min);
+        config.setInitializationFailTimeout(-1);
+        config.setConnectionTimeout(acquire.compareTo(ACQUIRE_MIN) < 0 ? ACQUIRE_MIN.toMillis() : acquire.toMillis());
+        return new HikariDataSource(config);
+    }
+
+    /// Runs a read-only piece of work. The work begins its own transaction; the pool always ends it.
+    ///
+    /// @param question names the work in messages, e.g. `the catalog query`
+    /// @param timeout bounds each answer of the server; the work sets `statement_timeout` itself
+    /// @throws QueryException when no connection was free in time, or the work failed
+    <T> T ask(Lane lane, String question, Duration timeout, Work<T> work) {
+        HikariDataSource source = source(lane);
+        Connection connection;
+        try {
+            connection = source.getConnection();
+        } catch (SQLException e) {
+            throw QueryException.connecting(e);
+        }
+        T answer;
+        try {
+            connection.setNetworkTimeout(
+                    Runnable::run, Math.toIntExact(timeout.plus(NETWORK_MARGIN).toMillis()));
+            answer = work.run(connection);
+        } catch (SQLException e) {
+            giveBack(source, connection);
+            throw lane == Lane.CALLERS ? QueryException.of(question, e) : QueryException.ofCatalog(question, e);
+        } catch (RuntimeException | Error e) {
+            giveBack(source, connection);
+            throw e;
+        }
+        giveBack(source, connection);
+        return answer;
+    }
+
+    private void giveBack(HikariDataSource source, Connection connection) {
+        boolean clean = false;
+        try {
+            clean = isCleanAfterRollback(connection);
+            if (clean && reset == Reset.DISCARD_ALL) {
+                Rows.run(connection, "DISCARD ALL");
+                PinnedSession.pin(connection);
+            }
+        } catch (SQLException | RuntimeException e) {
+            // a connection that cannot be cleaned is not used again; the caller has its answer or its error already
+            clean = false;
+        }
+        if (!clean) {
+            source.evictConnection(connection);
+        }
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            source.evictConnection(connection);
+        }
+    }
+
+    private static boolean isCleanAfterRollback(Connection connection) throws SQLException {
+        // advisory locks of the session are the one thing a rollback leaves that others can feel
+        List<List<Row>> answers = Rows.run(
+                connection,
+                "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(), current_user = session_user,"
+                        + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
+                        + " pg_catalog.current_setting('transaction_read_only'),"
+                        + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), '')");
+        Row left = answers.getLast().getFirst();
+        return left.flag(1)
+                && left.text(2).equals("none")
+                && left.text(3).equals(PinnedSession.SEARCH_PATH)
+                && left.text(4).equals("on")
+                && left.text(5).isEmpty();
+    }
+
+    private HikariDataSource source(Lane lane) {
+        return switch (lane) {
+            case CALLERS -> callers;
+            case CATALOG -> catalog;
+            case RIGHTS -> rights;
+        };
+    }
+
+    @Override
+    public void close() {
+        callers.close();
+        catalog.close();
+        rights.close();
+    }
+}

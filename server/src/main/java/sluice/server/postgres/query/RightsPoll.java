@@ -1,0 +1,68 @@
+package sluice.server.postgres.query;
+
+import java.time.Duration;
+import java.util.List;
+import sluice.core.catalog.Stamp;
+import sluice.server.postgres.query.Pool.Lane;
+import sluice.server.postgres.query.Rows.Row;
+
+/// Asks whether anything a decision reads has moved: one query over versions and values, no text.
+///
+/// Two answers that are equal mean that policies, flags, owners, grants, memberships, role attributes, functions,
+/// labels, publications and inheritance trees are as they were. Different answers say only that a reload is due.
+public final class RightsPoll {
+    private final Pool pool;
+    private final String query;
+    private final Duration timeout;
+
+    public RightsPoll(Pool pool, String publication, Duration timeout) {
+        this.pool = pool;
+        this.timeout = timeout;
+        this.query = ReadTransaction.begin(timeout) + query(publication);
+    }
+
+    /// @throws QueryException when the database does not answer in time or is a standby
+    public Stamped<String> fingerprint() {
+        return pool.ask(Lane.RIGHTS, "the rights poll", timeout, connection -> {
+            List<List<Row>> answers = Rows.run(connection, query);
+            Row row = answers.getLast().getFirst();
+            Stamp stamp = ReadTransaction.stamp(row);
+            return new Stamped<>(stamp, row.text(3));
+        });
+    }
+
+    private static String query(String publication) {
+        return "SELECT " + ReadTransaction.STAMP + ", pg_catalog.concat_ws(' '"
+                + digest("p.oid, p.xmin", "pg_catalog.pg_policy p", "true")
+                // by value: statistics and maintenance rewrite rows of pg_class without changing a right
+                + digest(
+                        "c.oid, c.relkind, c.relnamespace, c.relname, c.relowner, c.relrowsecurity,"
+                                + " c.relforcerowsecurity, c.relacl, c.relreplident,"
+                                + " CASE WHEN c.relkind = 'r' THEN c.relfilenode END",
+                        "pg_catalog.pg_class c",
+                        // a session's temporary tables come and go without touching a right
+                        "c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'")
+                + digest("a.attrelid, a.attnum, a.attacl", "pg_catalog.pg_attribute a", "a.attacl IS NOT NULL")
+                + digest("n.oid, n.xmin", "pg_catalog.pg_namespace n", "n.nspname !~ '^pg_(temp|toast)'")
+                + digest("m.roleid, m.member, m.xmin", "pg_catalog.pg_auth_members m", "true")
+                + digest(
+                        "r.oid, r.rolname, r.rolsuper, r.rolbypassrls, r.rolinherit, r.rolreplication",
+                        "pg_catalog.pg_roles r",
+                        "true")
+                + digest("f.oid, f.xmin", "pg_catalog.pg_proc f", "f.oid >= 16384 OR f.proacl IS NOT NULL")
+                + digest("e.oid, e.xmin", "pg_catalog.pg_enum e", "true")
+                + digest("t.oid, t.xmin", "pg_catalog.pg_type t", "t.oid >= 16384 AND t.typtype IN ('d', 'e', 'r')")
+                + digest("x.indexrelid, x.indisvalid, x.indisreplident", "pg_catalog.pg_index x", "x.indisreplident")
+                + digest("i.inhrelid, i.inhparent", "pg_catalog.pg_inherits i", "true")
+                + digest("b.oid, b.xmin", "pg_catalog.pg_publication b", "b.pubname = " + SqlText.literal(publication))
+                + digest("s.oid, s.xmin", "pg_catalog.pg_publication_rel s", "true")
+                + digest("u.oid, u.xmin", "pg_catalog.pg_publication_namespace u", "true")
+                + ")";
+    }
+
+    /// Count and sum of the hashes of all rows, whatever their order.
+    private static String digest(String columns, String from, String where) {
+        return ", (SELECT pg_catalog.count(*) || ':' || coalesce(pg_catalog.sum(pg_catalog.hashtextextended("
+                + "pg_catalog.concat_ws(',', " + columns + "), 0)), 0) FROM " + from + " WHERE " + where + ")";
+    }
+}

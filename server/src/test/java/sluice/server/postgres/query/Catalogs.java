@@ -1,0 +1,56 @@
+package sluice.server.postgres.query;
+
+import java.util.List;
+import java.util.Objects;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.Function;
+import sluice.core.catalog.Relation;
+import sluice.server.postgres.query.CatalogLoader.Scope;
+import sluice.testkit.PostgresCluster;
+import sluice.testkit.PostgresDatabase;
+
+/// Catalog images of test databases.
+final class Catalogs {
+    static final List<String> ROLES = List.of("anon", "authenticated", "service_role");
+
+    private Catalogs() {}
+
+    static PostgresDatabase database(int major) {
+        return PostgresCluster.of(major).createDatabase("catalog").withStandardRoles();
+    }
+
+    static CatalogImage load(PostgresDatabase database) {
+        return load(database, new Scope.Everything());
+    }
+
+    static CatalogImage load(PostgresDatabase database, Scope scope) {
+        try (Pool pool = Questions.pool(database)) {
+            return CatalogLoader.start(pool, "sluice", ROLES, Questions.TIMEOUT).load(scope, Questions.TIMEOUT);
+        }
+    }
+
+    static Relation table(CatalogImage image, String name) {
+        return Objects.requireNonNull(image.relation("public", name), name);
+    }
+
+    static Function function(CatalogImage image, String name) {
+        return image.dictionary().functionsByOid().values().stream()
+                .filter(function -> function.name().equals(name) && !function.builtIn())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /// Names of the columns the stream carries.
+    static List<String> published(Relation relation) {
+        List<String> listed = Objects.requireNonNull(relation.published()).columns();
+        return listed != null
+                ? listed
+                : relation.columns().stream().map(Column::name).toList();
+    }
+
+    static int roleOid(PostgresDatabase database, String role) {
+        return Integer.parseUnsignedInt(
+                Objects.requireNonNull(database.value("SELECT oid FROM pg_roles WHERE rolname = ?", role)));
+    }
+}
