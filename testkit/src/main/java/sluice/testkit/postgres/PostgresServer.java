@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,9 +48,9 @@ public final class PostgresServer implements AutoCloseable {
     private static final Duration STOP_MAX = Duration.ofSeconds(30);
     private static final String LOCK = "owner.lock";
 
-    // The system drops a process's lock on a file when the process closes any channel to it, so the lock files of our
-    // own servers are never opened a second time: another process would take those servers for abandoned.
-    private static final Set<Path> OWN_FOLDERS = ConcurrentHashMap.newKeySet();
+    // The system forgets a process's lock when any channel of the process to that file is closed, so what is ours
+    // must never be opened to see whether it is locked.
+    private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
 
     // Ignores what a terminal sends to all processes at once: the postmaster, not the watch, answers it. The pid is
     // read from the data folder, since a program that changes the account may stand in between.
@@ -99,13 +98,10 @@ public final class PostgresServer implements AutoCloseable {
     static PostgresServer create(
             PostgresBinaries binaries, ServerAccount account, Map<String, String> settings, List<String> access) {
         try {
-            Path servers = Files.createDirectories(PostgresBinaries.workspace().resolve("servers"));
+            Path servers = Files.createDirectories(PostgresBinaries.workspace().resolve("clusters"));
             clearAbandoned(servers);
             Path folder = Files.createTempDirectory(servers, binaries.version() + "-");
-            OWN_FOLDERS.add(folder);
-            FileChannel owner =
-                    FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            owner.lock();
+            FileChannel owner = claim(folder);
             PostgresServer server = new PostgresServer(binaries, account, folder, owner, freePort());
             server.initialize(settings, access);
             return server;
@@ -181,8 +177,8 @@ public final class PostgresServer implements AutoCloseable {
     public void close() {
         try {
             tell("");
-            owner.close();
             Folders.delete(folder);
+            owner.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -264,12 +260,22 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
+    /// Locks the folder's lock file before it has its name: whoever finds it, finds it locked.
+    private static FileChannel claim(Path folder) throws IOException {
+        OURS.add(folder);
+        Path unnamed = folder.resolve(LOCK + ".new");
+        FileChannel owner = FileChannel.open(unnamed, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        owner.lock();
+        Files.move(unnamed, folder.resolve(LOCK));
+        return owner;
+    }
+
     /// Folders whose owner is gone, with servers that may still run in them.
     private static void clearAbandoned(Path servers) throws IOException {
         try (Stream<Path> folders = Files.list(servers)) {
             for (Path folder : folders.toList()) {
                 Path lock = folder.resolve(LOCK);
-                if (OWN_FOLDERS.contains(folder) || !Files.exists(lock)) {
+                if (OURS.contains(folder) || !Files.exists(lock)) {
                     continue;
                 }
                 try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE)) {
@@ -277,8 +283,8 @@ public final class PostgresServer implements AutoCloseable {
                         killPostmaster(folder.resolve("data").resolve("postmaster.pid"));
                         Folders.delete(folder);
                     }
-                } catch (OverlappingFileLockException | IOException e) {
-                    // Somebody else's, or its own watch is clearing it away.
+                } catch (IOException e) {
+                    // Its own watch is clearing it away.
                 }
             }
         }

@@ -21,14 +21,7 @@ class PostgresServerPgTest {
 
     @Test
     void a_killed_owner_leaves_neither_server_nor_folder() throws IOException {
-        Process owner = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "-Dsluice.postgres.binaries=" + System.getProperty("sluice.postgres.binaries"),
-                        Owner.class.getName())
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        Process owner = ownerProcess();
         try (BufferedReader words = owner.inputReader()) {
             int port = Integer.parseInt(words.readLine());
             Path folder = Path.of(words.readLine());
@@ -40,6 +33,17 @@ class PostgresServerPgTest {
         } finally {
             owner.destroyForcibly();
         }
+    }
+
+    private static Process ownerProcess() throws IOException {
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "-Dsluice.postgres.binaries=" + System.getProperty("sluice.postgres.binaries"),
+                        Owner.class.getName())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
     }
 
     /// Starts a server, says where, and then waits to be killed.
@@ -56,10 +60,28 @@ class PostgresServerPgTest {
     @Test
     void a_folder_whose_owner_and_watch_are_gone_is_cleared_by_the_next_server() throws IOException {
         Path abandoned = Files.createDirectories(
-                PostgresBinaries.workspace().resolve("servers").resolve("abandoned"));
+                PostgresBinaries.workspace().resolve("clusters").resolve("abandoned"));
         Files.createFile(abandoned.resolve("owner.lock"));
         PostgresServer.create(PostgresBinaries.of(18), Map.of(), ACCESS).close();
         assertThat(abandoned).doesNotExist();
+    }
+
+    @Test
+    void the_start_of_one_server_leaves_the_others_of_the_machine_alone() throws IOException {
+        try (PostgresServer first = PostgresServer.create(PostgresBinaries.of(18), Map.of(), ACCESS)) {
+            first.start();
+            PostgresServer.create(PostgresBinaries.of(18), Map.of(), ACCESS).close();
+            Process other = ownerProcess();
+            try (BufferedReader words = other.inputReader()) {
+                assertThat(words.readLine())
+                        .as("it has started, and cleared what it could")
+                        .isNotNull();
+                assertThat(listens(first.port())).isTrue();
+                assertThat(first.folder()).exists();
+            } finally {
+                other.destroyForcibly();
+            }
+        }
     }
 
     @Test

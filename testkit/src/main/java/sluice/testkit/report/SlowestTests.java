@@ -1,0 +1,99 @@
+package sluice.testkit.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.ClassSource;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.TestPlan;
+import sluice.testkit.rules.Repository;
+
+/// Prints the ten slowest test classes of all modules that have run, at the end of each module's tests.
+///
+/// Each test process leaves its times in `target/slow-tests` at the root; the last one to end knows all. JUnit finds
+/// this class by itself. Silent outside of Maven.
+public final class SlowestTests implements TestExecutionListener {
+    private static final int SHOWN = 10;
+
+    private record Timed(String name, long millis) {}
+
+    private final Map<String, Long> startedNanos = new ConcurrentHashMap<>();
+    private final Map<String, Duration> took = new ConcurrentHashMap<>();
+
+    @Override
+    public void executionStarted(TestIdentifier test) {
+        if (isClass(test)) {
+            startedNanos.put(test.getUniqueId(), System.nanoTime());
+        }
+    }
+
+    @Override
+    public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+        Long started = startedNanos.remove(test.getUniqueId());
+        if (started != null && test.getSource().orElse(null) instanceof ClassSource source) {
+            took.merge(source.getClassName(), Duration.ofNanos(System.nanoTime() - started), Duration::plus);
+        }
+    }
+
+    /// Surefire runs one plan for each class, in one process; hence every time, and printed by the last.
+    @Override
+    public void testPlanExecutionFinished(TestPlan plan) {
+        String module = System.getProperty("sluice.module");
+        if (module == null || took.isEmpty()) {
+            return;
+        }
+        try {
+            Path folder =
+                    Files.createDirectories(Repository.root().resolve("target").resolve("slow-tests"));
+            List<String> lines = new ArrayList<>();
+            took.forEach((name, duration) -> lines.add(duration.toMillis() + "\t" + name));
+            Files.write(folder.resolve(module + "-" + System.getProperty("sluice.run", "test") + ".tsv"), lines);
+            print(slowest(folder));
+        } catch (IOException e) {
+            System.out.println("the slowest tests are not known: " + e);
+        }
+    }
+
+    private static boolean isClass(TestIdentifier test) {
+        return test.getSource().orElse(null) instanceof ClassSource
+                && test.getParentIdObject()
+                        .map(id -> id.getSegments().size() == 1)
+                        .orElse(false);
+    }
+
+    private static List<Timed> slowest(Path folder) throws IOException {
+        Map<String, Long> millisByName = new LinkedHashMap<>();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                for (String line : Files.readAllLines(file)) {
+                    String[] parts = line.split("\t", 2);
+                    millisByName.put(parts[1], Long.valueOf(parts[0]));
+                }
+            }
+        }
+        return millisByName.entrySet().stream()
+                .map(entry -> new Timed(entry.getKey(), entry.getValue()))
+                .sorted(Comparator.comparingLong(Timed::millis).reversed())
+                .limit(SHOWN)
+                .toList();
+    }
+
+    private static void print(List<Timed> slowest) {
+        StringBuilder text = new StringBuilder("slowest test classes so far:\n");
+        for (Timed test : slowest) {
+            text.append(String.format(Locale.ROOT, "  %8.1f s  %s%n", test.millis() / 1000.0, test.name()));
+        }
+        System.out.print(text);
+    }
+}
