@@ -15,4 +15,10 @@ public record PinnedColumns(Map<Integer, String> textByAttnum) {
     public PinnedColumns {
         textByAttnum = Collections.unmodifiableMap(new LinkedHashMap<>(textByAttnum));
     }
+
+    // Values are never printed.
+    @Override
+    public String toString() {
+        return "PinnedColumns" + textByAttnum.keySet();
+    }
 }

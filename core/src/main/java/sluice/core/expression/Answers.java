@@ -16,6 +16,8 @@ public final class Answers {
     private static final RowImage NO_ROW = new RowImage(
             new Tuple(new byte[0], new Tuple.Kind[0], new int[0], new int[0]), ColumnMapping.none(), Instant.EPOCH);
 
+    private static final String INTERNAL_ERROR = "XX000";
+
     private final List<FoldAnswer> answers;
     private final Map<Integer, String> pinned;
 
@@ -98,9 +100,18 @@ public final class Answers {
 
     private Expression answer(Expression.Folded folded) {
         return switch (answers.get(folded.index())) {
-            case FoldAnswer.Value(var text) -> constant(folded.type(), text);
+            case FoldAnswer.Value(var text) -> answered(folded.type(), text);
             case FoldAnswer.Raised(var sqlState) -> new Expression.Raised(folded.type(), sqlState);
         };
+    }
+
+    /// An answer that is not of the type it should have is worth no more than an error.
+    private static Expression answered(ValueType type, @Nullable String text) {
+        try {
+            return constant(type, text);
+        } catch (IllegalArgumentException otherType) {
+            return new Expression.Raised(type, INTERNAL_ERROR);
+        }
     }
 
     /// @param decider what ends the evaluation: FALSE of an AND, TRUE of an OR
@@ -137,16 +148,39 @@ public final class Answers {
     }
 
     private Expression quantified(Expression.Quantified quantified) {
-        if (quantified.elements() instanceof Expression.Elements.FoldedArray(var index, var type, var timing)
-                && answers.get(index) instanceof FoldAnswer.Raised(var sqlState)) {
-            return new Expression.Raised(ValueType.BOOL, sqlState);
-        }
         Expression scalar = substitute(quantified.scalar());
-        Expression.Elements elements = elements(quantified.elements());
         // Both sides are evaluated before anything is compared.
         if (scalar instanceof Expression.Raised(var type, var sqlState)) {
             return new Expression.Raised(ValueType.BOOL, sqlState);
         }
+        return switch (quantified.elements()) {
+            case Expression.Elements.NullArray nullArray -> compared(quantified, scalar, nullArray);
+            case Expression.Elements.Listed(var values) -> {
+                List<Expression> answered = new ArrayList<>();
+                for (Expression value : values) {
+                    answered.add(substitute(value));
+                }
+                yield compared(quantified, scalar, new Expression.Elements.Listed(answered));
+            }
+            case Expression.Elements.FoldedArray(var index, var elementType, var timing) ->
+                switch (answers.get(index)) {
+                    case FoldAnswer.Value(var text) -> compared(quantified, scalar, elementType, text);
+                    case FoldAnswer.Raised(var sqlState) -> new Expression.Raised(ValueType.BOOL, sqlState);
+                };
+        };
+    }
+
+    private static Expression compared(
+            Expression.Quantified quantified, Expression scalar, ValueType elementType, @Nullable String array) {
+        try {
+            return compared(quantified, scalar, ArrayText.elements(elementType, array));
+        } catch (IllegalArgumentException otherType) {
+            return new Expression.Raised(ValueType.BOOL, INTERNAL_ERROR);
+        }
+    }
+
+    private static Expression compared(
+            Expression.Quantified quantified, Expression scalar, Expression.Elements elements) {
         if (elements instanceof Expression.Elements.Listed(var values)) {
             for (Expression value : values) {
                 if (value instanceof Expression.Raised(var type, var sqlState)) {
@@ -155,24 +189,6 @@ public final class Answers {
             }
         }
         return settled(new Expression.Quantified(quantified.kind(), quantified.quantifier(), scalar, elements));
-    }
-
-    private Expression.Elements elements(Expression.Elements elements) {
-        return switch (elements) {
-            case Expression.Elements.NullArray nullArray -> nullArray;
-            case Expression.Elements.Listed(var values) -> {
-                List<Expression> answered = new ArrayList<>();
-                for (Expression value : values) {
-                    answered.add(substitute(value));
-                }
-                yield new Expression.Elements.Listed(answered);
-            }
-            case Expression.Elements.FoldedArray(var index, var elementType, var timing) ->
-                switch (answers.get(index)) {
-                    case FoldAnswer.Value(var text) -> ArrayText.elements(elementType, text);
-                    case FoldAnswer.Raised(var sqlState) -> throw new IllegalStateException("array raised " + sqlState);
-                };
-        };
     }
 
     /// A part that reads no column and has no surprises is its value.

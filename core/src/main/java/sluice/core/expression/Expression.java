@@ -15,6 +15,12 @@ public sealed interface Expression {
         static final Constant TRUE = new Constant(ValueType.BOOL, "t");
         static final Constant FALSE = new Constant(ValueType.BOOL, "f");
 
+        /// Values may come from claims and are never printed.
+        @Override
+        public String toString() {
+            return "Constant[" + type + "]";
+        }
+
         public boolean isTrue() {
             return type == ValueType.BOOL && "t".equals(text);
         }
