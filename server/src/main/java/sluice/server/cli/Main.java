@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
             "Exit status: 0 done, 1 failed, 2 wrong usage or could not run."
         },
         subcommands = {
+            SetupCommand.class,
             SqlCommand.class,
             TokenCommand.class,
             HealthcheckCommand.class,

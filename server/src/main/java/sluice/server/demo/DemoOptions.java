@@ -9,6 +9,9 @@ import java.nio.file.Path;
 /// @param data where the clusters, the key and the logs lie; absolute
 /// @param binaries where the build put PostgreSQL's programs
 public record DemoOptions(int port, int postgresMajor, Path data, Path binaries) {
+    /// Of all the server's endpoints.
+    static final String PREFIX = "/sluice/v1";
+
     /// `.demo` below the checkout that the launcher runs from, or below the current folder without the launcher.
     public static Path defaultData() {
         return home().resolve(".demo");

@@ -108,6 +108,7 @@ final class Endpoints {
                                 request.method().name(),
                                 request.path(),
                                 request.query(),
+                                request.headersByName(),
                                 request.bearer(),
                                 request.body())));
     }

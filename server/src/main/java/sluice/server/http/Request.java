@@ -4,8 +4,10 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// One request, whole.
@@ -17,6 +19,7 @@ record Request(
         HttpMethod method,
         String path,
         String query,
+        HttpHeaders headers,
         @Nullable String bearer,
         String requestId,
         byte[] body) {
@@ -28,6 +31,7 @@ record Request(
                 head.method(),
                 withoutAuthority(path),
                 question < 0 ? "" : target.substring(question + 1),
+                head.headers(),
                 bearer(head.headers()),
                 requestId,
                 body);
@@ -42,6 +46,16 @@ record Request(
         }
         int slash = path.indexOf('/', authority);
         return slash < 0 ? "/" : path.substring(slash);
+    }
+
+    /// By lower-case name, the first of several, without `Authorization`.
+    Map<String, String> headersByName() {
+        Map<String, String> byName = new LinkedHashMap<>();
+        for (Map.Entry<String, String> header : headers) {
+            byName.putIfAbsent(header.getKey().toLowerCase(Locale.ROOT), header.getValue());
+        }
+        byName.remove("authorization");
+        return byName;
     }
 
     private static @Nullable String bearer(HttpHeaders headers) {

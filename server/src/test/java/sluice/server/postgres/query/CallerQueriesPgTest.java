@@ -163,8 +163,7 @@ class CallerQueriesPgTest {
 
     @Test
     void nothing_can_be_written() {
-        assertThat(fold(ALICE, "app.write()", "lo_create(0)"))
-                .containsOnly(new FoldAnswer.Raised("25006"));
+        assertThat(fold(ALICE, "app.write()", "lo_create(0)")).containsOnly(new FoldAnswer.Raised("25006"));
     }
 
     @Test

@@ -1,0 +1,238 @@
+package sluice.server.demo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+
+/// One person of the check: what the stream said, and what PostgreSQL showed the same person.
+///
+/// Every row image on the stream must be one that a SELECT as this person has returned after some commit, and the rows
+/// that the events add up to must be those that the SELECT returns. For one thread.
+final class Witness implements AutoCloseable {
+    private static final List<String> TABLES = List.of("notes", "posts");
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Person person;
+    private final EventStream stream;
+    private final List<String> problems = new ArrayList<>();
+
+    /// What the stream's events add up to since the phase began, by table and id.
+    private final Map<String, JsonNode> built = new TreeMap<>();
+
+    private final Map<String, Integer> operations = new TreeMap<>();
+
+    /// Every row image that a SELECT returned, and the key of every row.
+    private final Set<JsonNode> images = new HashSet<>();
+
+    private final Set<String> keys = new HashSet<>();
+
+    /// What the latest SELECT returned, by table and id.
+    private Map<String, JsonNode> selected = Map.of();
+
+    private Duration longestDelay = Duration.ZERO;
+    private int changes;
+    private String tiers = "";
+
+    private Witness(Person person, EventStream stream) {
+        this.person = person;
+        this.stream = stream;
+    }
+
+    /// Opens the person's stream of all tables and waits for its `ready`.
+    static Witness open(Person person, HttpClient client, DemoFacts facts) throws DemoException, InterruptedException {
+        URI url = URI.create(facts.baseUrl() + DemoOptions.PREFIX + "/stream");
+        Witness witness =
+                new Witness(person, EventStream.open(client, url, facts.tokens().of(person), subscriptions()));
+        witness.awaitReady();
+        return witness;
+    }
+
+    private static String subscriptions() {
+        ObjectNode request = JSON.createObjectNode();
+        ArrayNode subscriptions = request.putArray("subscriptions");
+        for (String table : TABLES) {
+            subscriptions.addObject().put("sub", table).putObject("shape").put("table", table);
+        }
+        return request.toString();
+    }
+
+    private void awaitReady() throws DemoException, InterruptedException {
+        EventStream.Event first = stream.next(Duration.ofSeconds(15));
+        if (first == null || !first.name().equals("ready")) {
+            String seen = first == null ? "nothing came" : first.name() + " " + first.data();
+            throw new DemoException(person.label() + "'s stream was not opened: " + seen, "");
+        }
+        List<String> found = new ArrayList<>();
+        for (JsonNode subscription : first.data().path("subscriptions")) {
+            if (!subscription.path("ok").asBoolean()) {
+                throw new DemoException(person.label() + "'s subscription was refused: " + subscription, "");
+            }
+            found.add(subscription.path("sub").asText() + " in tier "
+                    + subscription.path("tier").asText("?"));
+        }
+        tiers = String.join(", ", found);
+    }
+
+    Person person() {
+        return person;
+    }
+
+    /// As `ready` gave them.
+    String tiers() {
+        return tiers;
+    }
+
+    List<String> problems() {
+        return problems;
+    }
+
+    Duration longestDelay() {
+        return longestDelay;
+    }
+
+    /// All changes so far.
+    int changes() {
+        return changes;
+    }
+
+    /// Changes of the current phase by kind, such as `3 INSERT, 1 UPDATE`.
+    String operations() {
+        List<String> parts = new ArrayList<>();
+        operations.forEach((operation, count) -> parts.add(count + " " + operation));
+        return parts.isEmpty() ? "nothing" : String.join(", ", parts);
+    }
+
+    int rows() {
+        return built.size();
+    }
+
+    void beginPhase() {
+        built.clear();
+        operations.clear();
+        selected = Map.of();
+    }
+
+    /// Takes what a SELECT as this person returned after a commit.
+    ///
+    /// @param rows objects of `table` and `row`
+    void saw(JsonNode rows) {
+        Map<String, JsonNode> now = new HashMap<>();
+        for (JsonNode entry : rows) {
+            String key = key(entry.path("table").asText(), entry.path("row"));
+            now.put(key, entry.path("row"));
+            keys.add(key);
+            images.add(entry.path("row"));
+        }
+        selected = now;
+    }
+
+    /// Reads the stream until it has given all that the latest SELECT returned.
+    ///
+    /// @return whether it did in time
+    boolean catchUp(Duration patience) throws InterruptedException {
+        return readUntil(() -> built.equals(selected), patience);
+    }
+
+    /// Reads whatever still comes, for this long.
+    void drain(Duration time) throws InterruptedException {
+        readUntil(() -> false, time);
+    }
+
+    private boolean readUntil(BooleanSupplier done, Duration patience) throws InterruptedException {
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (!done.getAsBoolean()) {
+            long left = deadline - System.nanoTime();
+            EventStream.Event event = left <= 0 ? null : stream.next(Duration.ofNanos(left));
+            if (event == null) {
+                return false;
+            }
+            take(event);
+            if (event.name().equals(EventStream.Event.CLOSED)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void take(EventStream.Event event) {
+        switch (event.name()) {
+            case "change" -> change(event);
+            case "warning" -> {}
+            default -> problem("an event that was not expected: " + event.name() + " " + event.data());
+        }
+    }
+
+    private void change(EventStream.Event event) {
+        JsonNode change = event.data();
+        String operation = change.path("op").asText();
+        String table = change.path("table").asText();
+        JsonNode row = change.has("record") ? change.path("record") : change.path("old");
+        String key = key(table, row);
+        changes++;
+        operations.merge(operation, 1, Integer::sum);
+        measure(event);
+        if (operation.equals("DELETE")) {
+            if (!keys.contains(key)) {
+                problem("received the deletion of " + key + ", which no SELECT ever showed");
+            }
+            built.remove(key);
+            return;
+        }
+        if (!images.contains(row)) {
+            problem("received an image of " + key + " that no SELECT ever showed");
+        }
+        built.put(key, row);
+    }
+
+    private void measure(EventStream.Event event) {
+        OffsetDateTime committed =
+                OffsetDateTime.parse(event.data().path("commit_time").asText());
+        Duration delay = Duration.between(committed.toInstant(), event.receivedAt());
+        if (delay.compareTo(longestDelay) > 0) {
+            longestDelay = delay;
+        }
+    }
+
+    /// Says how the stream's rows and PostgreSQL's differ, as a problem for each row.
+    void compare(String phase) {
+        selected.forEach((key, row) -> {
+            JsonNode streamed = built.get(key);
+            if (streamed == null) {
+                problem(phase + ": never received " + key + ", which SELECT shows");
+            } else if (!streamed.equals(row)) {
+                problem(phase + ": received another image of " + key + " than SELECT shows");
+            }
+        });
+        for (String key : built.keySet()) {
+            if (!selected.containsKey(key)) {
+                problem(phase + ": holds " + key + ", which SELECT does not show");
+            }
+        }
+    }
+
+    private void problem(String text) {
+        problems.add(person.label() + " " + text);
+    }
+
+    private static String key(String table, JsonNode row) {
+        return table + "/" + row.path("id").asText();
+    }
+
+    @Override
+    public void close() {
+        stream.close();
+    }
+}
