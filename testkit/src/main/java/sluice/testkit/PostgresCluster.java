@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import sluice.testkit.postgres.InitialData;
 import sluice.testkit.postgres.PostgresBinaries;
 import sluice.testkit.postgres.PostgresServer;
 
@@ -42,16 +43,20 @@ public final class PostgresCluster implements AutoCloseable {
 
     /// The shared cluster, started on first use.
     public static PostgresCluster of(int major) {
-        return SHARED.computeIfAbsent(major, wanted -> start(wanted, Map.of()));
+        return SHARED.computeIfAbsent(major, wanted -> start(wanted, InitialData.COPIED, Map.of()));
     }
 
     /// A cluster of one's own.
     ///
     /// @param settings replace or add to the usual ones
     public static PostgresCluster start(int major, Map<String, String> settings) {
+        return start(major, InitialData.OWN, settings);
+    }
+
+    private static PostgresCluster start(int major, InitialData initial, Map<String, String> settings) {
         Map<String, String> all = usualSettings();
         all.putAll(settings);
-        PostgresServer server = PostgresServer.create(PostgresBinaries.of(major), all, ACCESS);
+        PostgresServer server = PostgresServer.create(PostgresBinaries.of(major), initial, all, ACCESS);
         // The watch of the server would also end it, but would not be waited for.
         Thread closer = new Thread(server::close, "postgres-" + major + "-closer");
         Runtime.getRuntime().addShutdownHook(closer);

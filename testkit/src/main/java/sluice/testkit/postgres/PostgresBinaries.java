@@ -4,16 +4,12 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.Enumeration;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
@@ -28,8 +24,6 @@ import sluice.testkit.rules.Repository;
 /// hold an archive of the same name, which is why they are files and not on the class path. Each is unpacked once per
 /// machine and user, into the temporary folder, and shared between builds.
 public record PostgresBinaries(String version, Path home) {
-    private static final ReentrantLock UNPACKING = new ReentrantLock();
-
     /// The newest release of a major version among the copied jars.
     ///
     /// @throws IllegalStateException when the build has not copied one
@@ -41,7 +35,9 @@ public record PostgresBinaries(String version, Path home) {
                         + ": run ./mvnw -N generate-test-resources, which fetches it"));
         String version = release.getFileName().toString();
         try {
-            return new PostgresBinaries(version, unpacked(jarIn(release)));
+            Path jar = jarIn(release);
+            String name = jar.getFileName().toString().replaceAll("\\.jar$", "");
+            return new PostgresBinaries(version, SharedFolder.named(name, home -> unpack(jar, home)));
         } catch (IOException e) {
             throw new UncheckedIOException("PostgreSQL " + version + " cannot be unpacked", e);
         }
@@ -49,23 +45,6 @@ public record PostgresBinaries(String version, Path home) {
 
     public Path program(String name) {
         return home.resolve("bin").resolve(name);
-    }
-
-    /// Where servers and unpacked programs live: readable by all, since as root the server runs as somebody else.
-    static Path workspace() {
-        Path workspace = Path.of(System.getProperty("java.io.tmpdir"))
-                .toAbsolutePath()
-                .resolve("sluice-postgres-" + System.getProperty("user.name"));
-        try {
-            Files.createDirectories(workspace);
-            if (!Files.getOwner(workspace).getName().equals(System.getProperty("user.name"))) {
-                throw new IllegalStateException(workspace + " belongs to somebody else");
-            }
-            Files.setPosixFilePermissions(workspace, PosixFilePermissions.fromString("rwxr-xr-x"));
-            return workspace;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private static Path folder() {
@@ -98,26 +77,6 @@ public record PostgresBinaries(String version, Path home) {
             return files.filter(path -> path.toString().endsWith(".jar"))
                     .findFirst()
                     .orElseThrow(() -> new IOException("no jar in " + release));
-        }
-    }
-
-    /// Once per machine: a lock file keeps other processes out, a lock the other threads of this one.
-    private static Path unpacked(Path jar) throws IOException {
-        String name = jar.getFileName().toString().replaceAll("\\.jar$", "");
-        Path home = workspace().resolve(name);
-        Path done = home.resolve("unpacked");
-        UNPACKING.lock();
-        try (FileChannel channel = FileChannel.open(
-                        workspace().resolve(name + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
-            if (!Files.exists(done) || !Files.exists(home.resolve("bin").resolve("postgres"))) {
-                Folders.delete(home);
-                unpack(jar, home);
-                Files.createFile(done);
-            }
-            return home;
-        } finally {
-            UNPACKING.unlock();
         }
     }
 

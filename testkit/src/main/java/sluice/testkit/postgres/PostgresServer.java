@@ -27,7 +27,8 @@ import sluice.testkit.Await;
 
 /// One PostgreSQL server on a port of the loopback address, in a folder of its own that goes when it goes.
 ///
-/// Life: created (folder and `initdb`), then any number of times started and stopped, then closed (folder removed).
+/// Life: created (a folder with an empty cluster), then any number of times started and
+/// stopped, then closed (folder removed).
 ///
 /// The postmaster is a child of a small shell that waits for its standard input to end. That happens when this process
 /// closes it, and also when this process is killed, whatever the signal: then the shell stops the postmaster and
@@ -91,19 +92,24 @@ public final class PostgresServer implements AutoCloseable {
     ///
     /// @param settings what is appended to `postgresql.conf`, so that `ALTER SYSTEM` still wins
     /// @param access lines of `pg_hba.conf`
-    public static PostgresServer create(PostgresBinaries binaries, Map<String, String> settings, List<String> access) {
-        return create(binaries, ServerAccount.find(), settings, access);
+    public static PostgresServer create(
+            PostgresBinaries binaries, InitialData initial, Map<String, String> settings, List<String> access) {
+        return create(binaries, ServerAccount.find(), initial, settings, access);
     }
 
     static PostgresServer create(
-            PostgresBinaries binaries, ServerAccount account, Map<String, String> settings, List<String> access) {
+            PostgresBinaries binaries,
+            ServerAccount account,
+            InitialData initial,
+            Map<String, String> settings,
+            List<String> access) {
         try {
-            Path servers = Files.createDirectories(PostgresBinaries.workspace().resolve("clusters"));
+            Path servers = Files.createDirectories(SharedFolder.workspace().resolve("clusters"));
             clearAbandoned(servers);
             Path folder = Files.createTempDirectory(servers, binaries.version() + "-");
             FileChannel owner = claim(folder);
             PostgresServer server = new PostgresServer(binaries, account, folder, owner, freePort());
-            server.initialize(settings, access);
+            server.initialize(initial, settings, access);
             return server;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -204,34 +210,10 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    private void initialize(Map<String, String> settings, List<String> access) throws IOException {
+    private void initialize(InitialData initial, Map<String, String> settings, List<String> access) throws IOException {
         Path data = folder.resolve("data");
         account.adopt(folder);
-        // glibc has C.UTF-8 everywhere; macOS does not.
-        String locale = System.getProperty("os.name").startsWith("Mac") ? "C" : "C.UTF-8";
-        List<String> command = account.command(List.of(
-                binaries.program("initdb").toString(),
-                "--pgdata=" + data,
-                "--username=" + SUPERUSER,
-                "--auth=trust",
-                "--encoding=UTF8",
-                "--locale=" + locale,
-                "--no-sync",
-                "--no-instructions"));
-        Process initdb = new ProcessBuilder(command)
-                .directory(folder.toFile())
-                .redirectErrorStream(true)
-                .start();
-        initdb.getOutputStream().close();
-        String said = new String(initdb.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        try {
-            if (initdb.waitFor() != 0) {
-                throw new IllegalStateException("initdb of PostgreSQL " + version() + " failed:\n" + said);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while initdb runs", e);
-        }
+        initial.make(binaries, account, data);
         List<String> lines = new ArrayList<>();
         lines.add("listen_addresses = '127.0.0.1'");
         lines.add("unix_socket_directories = ''"); // a socket's path may have 107 bytes, a temporary folder's more

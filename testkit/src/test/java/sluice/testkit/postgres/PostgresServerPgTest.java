@@ -11,6 +11,11 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -49,7 +54,8 @@ class PostgresServerPgTest {
     /// Starts a server, says where, and then waits to be killed.
     static final class Owner {
         public static void main(String[] arguments) throws IOException {
-            PostgresServer server = PostgresServer.create(PostgresBinaries.of(18), Map.of(), ACCESS);
+            PostgresServer server =
+                    PostgresServer.create(PostgresBinaries.of(18), InitialData.COPIED, Map.of(), ACCESS);
             server.start();
             System.out.println(server.port());
             System.out.println(server.folder());
@@ -60,17 +66,20 @@ class PostgresServerPgTest {
     @Test
     void a_folder_whose_owner_and_watch_are_gone_is_cleared_by_the_next_server() throws IOException {
         Path abandoned = Files.createDirectories(
-                PostgresBinaries.workspace().resolve("clusters").resolve("abandoned"));
+                SharedFolder.workspace().resolve("clusters").resolve("abandoned"));
         Files.createFile(abandoned.resolve("owner.lock"));
-        PostgresServer.create(PostgresBinaries.of(18), Map.of(), ACCESS).close();
+        PostgresServer.create(PostgresBinaries.of(18), InitialData.COPIED, Map.of(), ACCESS)
+                .close();
         assertThat(abandoned).doesNotExist();
     }
 
     @Test
     void the_start_of_one_server_leaves_the_others_of_the_machine_alone() throws IOException {
-        try (PostgresServer first = PostgresServer.create(PostgresBinaries.of(18), Map.of(), ACCESS)) {
+        try (PostgresServer first =
+                PostgresServer.create(PostgresBinaries.of(18), InitialData.COPIED, Map.of(), ACCESS)) {
             first.start();
-            PostgresServer.create(PostgresBinaries.of(18), Map.of(), ACCESS).close();
+            PostgresServer.create(PostgresBinaries.of(18), InitialData.COPIED, Map.of(), ACCESS)
+                    .close();
             Process other = ownerProcess();
             try (BufferedReader words = other.inputReader()) {
                 assertThat(words.readLine())
@@ -85,9 +94,28 @@ class PostgresServerPgTest {
     }
 
     @Test
+    void servers_are_told_apart_unless_their_data_is_copied() throws SQLException {
+        assertThat(systemIdentifier(InitialData.COPIED)).isEqualTo(systemIdentifier(InitialData.COPIED));
+        assertThat(systemIdentifier(InitialData.OWN)).isNotEqualTo(systemIdentifier(InitialData.OWN));
+    }
+
+    private static String systemIdentifier(InitialData initial) throws SQLException {
+        try (PostgresServer server = PostgresServer.create(PostgresBinaries.of(18), initial, Map.of(), ACCESS)) {
+            server.start();
+            String url = "jdbc:postgresql://127.0.0.1:" + server.port() + "/postgres?user=postgres";
+            try (Connection connection = DriverManager.getConnection(url);
+                    Statement statement = connection.createStatement();
+                    ResultSet result = statement.executeQuery("SELECT system_identifier FROM pg_control_system()")) {
+                assertThat(result.next()).isTrue();
+                return result.getString(1);
+            }
+        }
+    }
+
+    @Test
     void a_server_that_cannot_start_says_why() {
-        try (PostgresServer server =
-                PostgresServer.create(PostgresBinaries.of(18), Map.of("shared_buffers", "none"), ACCESS)) {
+        try (PostgresServer server = PostgresServer.create(
+                PostgresBinaries.of(18), InitialData.COPIED, Map.of("shared_buffers", "none"), ACCESS)) {
             assertThatThrownBy(server::start)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("shared_buffers");
@@ -97,8 +125,8 @@ class PostgresServerPgTest {
     @Test
     void root_without_user_namespaces_runs_it_as_nobody() {
         assumeTrue(new UnixSystem().getUid() == 0, "only root needs to");
-        try (PostgresServer server =
-                PostgresServer.create(PostgresBinaries.of(18), ServerAccount.withoutNamespace(), Map.of(), ACCESS)) {
+        try (PostgresServer server = PostgresServer.create(
+                PostgresBinaries.of(18), ServerAccount.withoutNamespace(), InitialData.COPIED, Map.of(), ACCESS)) {
             server.start();
             assertThat(listens(server.port())).isTrue();
             server.stop(PostgresServer.Stop.FAST);
