@@ -32,7 +32,8 @@ public final class RlsResolver {
         this.probes = probes;
     }
 
-    /// @param pinned only equalities of the shape's filter: the rule then speaks of nothing but tuples for which they are
+    /// @param pinned only equalities of the shape's filter: the rule then speaks of nothing but
+    /// tuples for which they are
     ///     TRUE, so a row that left the filter must be judged by a plan without them
     public RulePlan plan(CatalogImage catalog, Relation relation, Role role, PinnedColumns pinned) {
         return switch (PolicyComposer.compose(relation, role)) {
