@@ -1,4 +1,4 @@
-/// Measures the product: micro benchmarks of single stages and a load generator for the whole.
+/// Measures the product: micro benchmarks of single stages, and a load generator for the whole.
 @NullMarked
 package sluice.bench;
 
