@@ -2,7 +2,9 @@ package sluice.core.authorization;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import sluice.core.expression.FilterTerm;
 
 /// The columns that have one value in every row of a shape, because its filter says `eq`.
 ///
@@ -20,5 +22,16 @@ public record PinnedColumns(Map<Integer, String> textByAttnum) {
     @Override
     public String toString() {
         return "PinnedColumns" + textByAttnum.keySet();
+    }
+
+    /// What a filter's equalities pin; of two on one column the later, which the filter itself contradicts anyway.
+    public static PinnedColumns of(List<FilterTerm> terms) {
+        Map<Integer, String> pinned = new LinkedHashMap<>();
+        for (FilterTerm term : terms) {
+            if (term.operator() == FilterTerm.Operator.EQUAL && term.negation() == FilterTerm.Negation.PLAIN) {
+                pinned.put(term.column().attnum(), term.constants().getFirst());
+            }
+        }
+        return new PinnedColumns(pinned);
     }
 }

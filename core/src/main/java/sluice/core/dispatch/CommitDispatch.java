@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Role;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.WarningCode;
@@ -46,6 +47,8 @@ final class CommitDispatch implements Probes.Listener {
 
         @Nullable
         Role role(String name);
+
+        CatalogImage catalog();
 
         /// Ends the stream and everything in it, telling the client why.
         void closeStream(StreamState stream, CloseReason reason, ErrorCode code, String message);
@@ -93,7 +96,7 @@ final class CommitDispatch implements Probes.Listener {
         this.settings = settings;
         this.encoder = new EventEncoder(settings.changeBytesMax());
         this.judge = new RowJudge(metrics);
-        this.probes = new Probes(effects, metrics, settings, this);
+        this.probes = new Probes(effects, metrics, settings, host::catalog, this);
     }
 
     Probes probes() {
@@ -137,7 +140,7 @@ final class CommitDispatch implements Probes.Listener {
             truncate(found);
             return;
         }
-        judge.beginChange(found.relation(), columns);
+        judge.beginChange(found.relation(), next, columns);
         if (found.hasProbesOutstanding()) {
             touch(found, next, columns);
         }
@@ -441,7 +444,7 @@ final class CommitDispatch implements Probes.Listener {
                     return;
                 }
                 judge.beginCommit(commit.commitLsn(), commit.commitTime());
-                judge.beginChange(subscribed.relation(), event.mapping());
+                judge.beginChange(subscribed.relation(), event.change(), event.mapping());
                 switch (judge.judge(subscription, event.change())) {
                     case NOTHING -> event.drop();
                     case SEND -> event.decide(judge.delivery());
@@ -468,8 +471,9 @@ final class CommitDispatch implements Probes.Listener {
         judge.beginCommit(commitLsn, commitTime);
         TableState current = table;
         ColumnMapping columns = mapping;
-        if (current != null && columns != null) {
-            judge.beginChange(current.relation(), columns);
+        Change dispatched = change;
+        if (current != null && columns != null && dispatched != null) {
+            judge.beginChange(current.relation(), dispatched, columns);
         }
     }
 

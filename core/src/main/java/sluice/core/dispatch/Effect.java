@@ -1,10 +1,11 @@
 package sluice.core.dispatch;
 
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Relation;
 import sluice.core.expression.Fold;
+import sluice.core.expression.RowImage;
 import sluice.core.session.Identity;
 import sluice.core.wal.Lsn;
 
@@ -23,17 +24,13 @@ public sealed interface Effect {
 
     /// May the caller see this row?
     ///
-    /// @param values one per column of the relation, in its order
+    /// @param catalog by which the relation's types are named
     /// @param sql the predicate over the table's bare name
-    record Probe(long probeId, Identity caller, Relation relation, List<ProbeValue> values, String sql)
-            implements Effect {
-        public Probe {
-            values = List.copyOf(values);
-        }
-    }
+    record Probe(long probeId, Identity caller, CatalogImage catalog, Relation relation, RowImage image, String sql)
+            implements Effect {}
 
-    /// @param text null for SQL NULL
-    record ProbeValue(String column, @Nullable String text) {}
+    /// The catalog the engine goes by from here on, for whoever nets row images by its keys.
+    record UseCatalog(CatalogImage catalog) implements Effect {}
 
     /// Everything up to here may be confirmed to PostgreSQL.
     record Confirm(Lsn lsn) implements Effect {}

@@ -1,5 +1,6 @@
 package sluice.core.dispatch;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -295,7 +296,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         SubscribeFlow waiting = waitingForTables.remove(requestId);
         if (schedule.isOut(requestId)) {
             if (image != null) {
-                rights.apply(image, null);
+                take(image, null);
             }
             schedule.loaded(now);
             return;
@@ -305,16 +306,22 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             if (image == null) {
                 waiting.beginWithoutStaleTables();
             } else {
-                rights.apply(image, waiting.staleTables());
+                take(image, waiting.staleTables());
                 waiting.begin();
             }
             return;
         }
         List<Integer> asked = line.askedBy(requestId);
         if (image != null && !asked.isEmpty()) {
-            rights.apply(image, asked);
+            take(image, asked);
         }
         released(line.answered(requestId, image == null ? null : image.stamp(), now));
+    }
+
+    private void take(CatalogImage answer, @Nullable List<Integer> asked) {
+        if (rights.apply(answer, asked)) {
+            effects.emit(new Effect.UseCatalog(rights.catalog()));
+        }
     }
 
     private void released(CatalogLine.@Nullable Release moved) {
@@ -378,7 +385,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         List<SubscriptionResult> results = new ArrayList<>();
         List<StreamEvent.Warning> warnings = new ArrayList<>();
         for (SubscribeFlow.Entry entry : flow.entries()) {
-            results.add(result(stream, entry, warnings));
+            results.add(result(stream, entry, warnings, Duration.between(flow.startedAt(), now)));
         }
         metrics.streamOpened();
         sink.open(
@@ -392,7 +399,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     private SubscriptionResult result(
-            StreamState stream, SubscribeFlow.Entry entry, List<StreamEvent.Warning> warnings) {
+            StreamState stream, SubscribeFlow.Entry entry, List<StreamEvent.Warning> warnings, Duration took) {
         String label = entry.request().label();
         RequestException refusal = entry.refusal();
         TableState table =
@@ -406,7 +413,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         if (refusal != null || table == null) {
             RequestException shown =
                     refusal != null ? refusal : new RequestException(ErrorCode.INTERNAL, "the table is gone");
-            metrics.resolved(Tier.C, resolution(shown.code()));
+            metrics.resolved(Tier.C, resolution(shown.code()), took);
             notice("subscription refused", stream, label, shown);
             return new SubscriptionResult(
                     label, new SubscriptionResult.Refused(shown.code(), shown.getMessage(), null));
@@ -427,7 +434,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil());
         }
         add(subscription, table);
-        metrics.resolved(rule.tier(), Resolution.GRANTED);
+        metrics.resolved(rule.tier(), Resolution.GRANTED, took);
         if (rule.tier() == Tier.C) {
             metrics.notCompiled(table.relation(), rule.reason());
         }

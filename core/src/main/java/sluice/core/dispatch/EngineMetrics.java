@@ -1,5 +1,6 @@
 package sluice.core.dispatch;
 
+import java.time.Duration;
 import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
 import sluice.core.event.SubscriptionResult;
@@ -32,7 +33,8 @@ public interface EngineMetrics {
 
     void probeWithheld(Relation relation);
 
-    void resolved(Tier tier, Resolution resolution);
+    /// @param took from the request for the rule to its end
+    void resolved(Tier tier, Resolution resolution, Duration took);
 
     /// A rule could not be compiled, for this reason.
     void notCompiled(Relation relation, String reason);

@@ -6,9 +6,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
-import sluice.core.catalog.Column;
+import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Stamp;
 import sluice.core.dispatch.Input.ProbeOutcome;
@@ -82,6 +83,7 @@ final class Probes {
     private final EngineMetrics metrics;
     private final EngineSettings settings;
     private final Listener listener;
+    private final Supplier<CatalogImage> catalog;
     private final Map<Long, Probe> askedById = new LinkedHashMap<>();
     private final List<Probe> waitingForPosition = new ArrayList<>();
     private final List<Probe> waitingForRetry = new ArrayList<>();
@@ -89,7 +91,14 @@ final class Probes {
     private long second;
     private int askedThisSecond;
 
-    Probes(EffectSink effects, EngineMetrics metrics, EngineSettings settings, Listener listener) {
+    /// @param catalog the one the engine goes by
+    Probes(
+            EffectSink effects,
+            EngineMetrics metrics,
+            EngineSettings settings,
+            Supplier<CatalogImage> catalog,
+            Listener listener) {
+        this.catalog = catalog;
         this.effects = effects;
         this.metrics = metrics;
         this.settings = settings;
@@ -135,27 +144,16 @@ final class Probes {
         probe.retryAt = null;
         askedById.put(id, probe);
         metrics.probed(probe.table.relation());
+        HeldEvent event = probe.event;
+        // the commit's own time is of no use here: a rule that reads the clock is PostgreSQL's to decide
+        RowImage image = new RowImage(newTuple(event.change()), event.mapping(), Instant.EPOCH);
         effects.emit(new Effect.Probe(
                 id,
-                probe.event.subscription().stream().identity(),
+                event.subscription().stream().identity(),
+                catalog.get(),
                 probe.table.relation(),
-                values(probe),
+                image,
                 probe.rule.sql()));
-    }
-
-    private static List<Effect.ProbeValue> values(Probe probe) {
-        Tuple row = newTuple(probe.event.change());
-        RowImage image = new RowImage(row, probe.event.mapping(), Instant.EPOCH);
-        List<Effect.ProbeValue> values = new ArrayList<>();
-        for (Column column : probe.table.relation().columns()) {
-            if (image.kind(column.attnum()) == Tuple.Kind.TEXT) {
-                values.add(new Effect.ProbeValue(
-                        column.name(), row.text(probe.event.mapping().position(column.attnum()))));
-            } else {
-                values.add(new Effect.ProbeValue(column.name(), null));
-            }
-        }
-        return values;
     }
 
     /// @param position everything up to here has been dispatched

@@ -1,5 +1,6 @@
 package sluice.core.dispatch;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -99,8 +100,11 @@ final class RightsKeeper {
     /// Takes an answer over.
     ///
     /// @param asked the tables it was asked for, null for all there are
-    void apply(CatalogImage answer, @Nullable List<Integer> asked) {
+    ///
+    /// @return whether anything moved
+    boolean apply(CatalogImage answer, @Nullable List<Integer> asked) {
         CatalogImage before = catalog;
+        long versionBefore = version;
         List<Integer> covered = asked != null ? asked : new ArrayList<>(tablesByOid.keySet());
         List<Integer> newer = new ArrayList<>();
         for (int oid : covered) {
@@ -131,6 +135,7 @@ final class RightsKeeper {
                 version++;
             }
         }
+        return version != versionBefore;
     }
 
     /// Roles and the functions a rule may call have no Relation message of their own.
@@ -264,13 +269,13 @@ final class RightsKeeper {
         Rule before = subscription.rule();
         subscription.needsAlso(before, table.rightsMovedUntil());
         subscription.resolving();
-        int asked = subscription.generation();
+        Asking asking = new Asking(plan, visible, subscription.generation(), host.now());
         host.questions()
                 .ask(
                         subscription.stream().identity(),
                         plan.folds(),
                         host.now(),
-                        answers -> composed(subscription, plan, visible, asked, answers));
+                        answers -> composed(subscription, asking, answers));
     }
 
     private static void mayFilter(Subscription subscription, Relation relation, Role role) {
@@ -284,13 +289,13 @@ final class RightsKeeper {
         }
     }
 
-    private void composed(
-            Subscription subscription,
-            RulePlan plan,
-            ShapeReader.Visible visible,
-            int asked,
-            @Nullable List<FoldAnswer> answers) {
-        if (subscription.generation() != asked || subscription.state() != Subscription.State.RESOLVING) {
+    /// A rule being composed.
+    ///
+    /// @param generation of the subscription: another one since makes the answer worthless
+    private record Asking(RulePlan plan, ShapeReader.Visible visible, int generation, Instant since) {}
+
+    private void composed(Subscription subscription, Asking asking, @Nullable List<FoldAnswer> answers) {
+        if (subscription.generation() != asking.generation() || subscription.state() != Subscription.State.RESOLVING) {
             return;
         }
         if (answers == null) {
@@ -298,7 +303,7 @@ final class RightsKeeper {
                     subscription, ErrorCode.CATALOG_UNAVAILABLE, "PostgreSQL did not answer about the caller in time");
             return;
         }
-        switch (plan.complete(answers)) {
+        switch (asking.plan().complete(answers)) {
             case RulePlan.Verdict.Granted(var rule) -> {
                 TableState table = tablesByOid.get(subscription.relationOid());
                 if (table != null && rule.tier() != subscription.rule().tier()) {
@@ -307,8 +312,12 @@ final class RightsKeeper {
                             .subscriptions(table.relation(), subscription.rule().tier(), indexing, -1);
                     host.metrics().subscriptions(table.relation(), rule.tier(), indexing, 1);
                 }
-                subscription.resolved(rule, visible.projection());
-                host.metrics().resolved(rule.tier(), EngineMetrics.Resolution.GRANTED);
+                subscription.resolved(rule, asking.visible().projection());
+                host.metrics()
+                        .resolved(
+                                rule.tier(),
+                                EngineMetrics.Resolution.GRANTED,
+                                Duration.between(asking.since(), host.now()));
                 host.settled(subscription);
             }
             case RulePlan.Verdict.Refused(var code, var message) -> host.endSubscription(subscription, code, message);

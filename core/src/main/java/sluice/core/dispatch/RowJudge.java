@@ -8,10 +8,12 @@ import sluice.core.catalog.Relation;
 import sluice.core.event.Delivery;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.expression.EvaluationException;
+import sluice.core.expression.FilterTerm;
 import sluice.core.expression.Predicate;
 import sluice.core.expression.RowImage;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.shape.Operation;
+import sluice.core.shape.Projection;
 import sluice.core.shape.ShapeRequest.Transitions;
 import sluice.core.stream.Subscription;
 import sluice.core.transaction.Change;
@@ -38,6 +40,7 @@ final class RowJudge {
     private final EngineMetrics metrics;
     private @Nullable Delivery delivery;
     private boolean oldKeyWithheld;
+    private boolean gaps;
 
     private @Nullable Relation relation;
     private @Nullable ColumnMapping mapping;
@@ -53,7 +56,8 @@ final class RowJudge {
         commitTime = time;
     }
 
-    void beginChange(Relation changed, ColumnMapping columns) {
+    void beginChange(Relation changed, Change change, ColumnMapping columns) {
+        gaps = hasGaps(change);
         relation = changed;
         mapping = columns;
     }
@@ -154,7 +158,7 @@ final class RowJudge {
         if (filter == Truth.FALSE || filter == Truth.NULL) {
             return Outcome.NOTHING;
         }
-        Truth verdict = filter.and(priorTruth(subscription, row));
+        Truth verdict = filter.and(priorTruth(subscription, row)).and(shown(subscription, row));
         delivery = form;
         return switch (subscription.rule().decision()) {
             case Rule.Decision.Everything() -> outcome(verdict);
@@ -167,6 +171,36 @@ final class RowJudge {
                 yield carries(subscription.rule().readsColumns(), tuple) ? Outcome.PROBE : Outcome.WITHHOLD;
             }
         };
+    }
+
+    /// An unchanged TOASTed value of a row that had another key before is nobody's to name: neither a value nor a
+    /// mark that the client's own still holds would be true.
+    private Truth shown(Subscription subscription, RowImage row) {
+        if (!gaps) {
+            return Truth.TRUE;
+        }
+        for (Projection.Entry column : subscription.projection().entries()) {
+            int position = row.mapping().position(column.attnum());
+            if (position != ColumnMapping.ABSENT && row.tuple().kind(position) == Tuple.Kind.NOT_SENT) {
+                return Truth.UNDECIDABLE;
+            }
+        }
+        return Truth.TRUE;
+    }
+
+    private static boolean hasGaps(Change change) {
+        Tuple row = switch (change) {
+            case Change.Insert insert -> insert.row();
+            case Change.Update update -> update.row();
+            case Change.Delete delete -> null;
+            case Change.Truncate truncate -> null;
+        };
+        for (int i = 0; row != null && i < row.columnCount(); i++) {
+            if (row.kind(i) == Tuple.Kind.NOT_SENT) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static Outcome outcome(Truth verdict) {
@@ -183,7 +217,16 @@ final class RowJudge {
         return verdict.and(ruleTruth(subscription.rule(), row));
     }
 
+    /// Whether the policy shows what a row became that the filter no longer admits.
+    ///
+    /// A rule is composed with the filter's equalities as constants, so it says nothing about a
+    /// row that breaks one.
     private boolean ruleShows(Subscription subscription, Tuple tuple) {
+        for (FilterTerm term : subscription.filter().terms()) {
+            if (term.operator() == FilterTerm.Operator.EQUAL) {
+                return false;
+            }
+        }
         RowImage row = image(tuple);
         return ruleTruth(subscription.rule(), row).and(priorTruth(subscription, row)) == Truth.TRUE;
     }

@@ -10,7 +10,6 @@ import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Role;
-import sluice.core.dispatch.EngineMetrics.Resolution;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.expression.FilterCompiler;
@@ -106,14 +105,21 @@ final class SubscribeFlow {
     private long catalogVersion;
     private boolean staleTablesUnavailable;
     private int restarts;
+    private final Instant startedAt;
 
     SubscribeFlow(Engine engine, Input.Open open) {
         this.engine = engine;
         this.open = open;
+        this.startedAt = engine.now();
     }
 
     Input.Open open() {
         return open;
+    }
+
+    /// When the request came in.
+    Instant startedAt() {
+        return startedAt;
     }
 
     List<Entry> entries() {
@@ -368,7 +374,6 @@ final class SubscribeFlow {
             if (entry.refusal() == null) {
                 entry.refuse(new RequestException(
                         ErrorCode.CATALOG_UNAVAILABLE, "PostgreSQL did not answer about the caller in time"));
-                engine.metrics().resolved(sluice.core.authorization.Tier.C, Resolution.UNAVAILABLE);
             }
         }
         engine.resolved(this);

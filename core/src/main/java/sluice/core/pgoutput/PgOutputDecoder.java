@@ -23,9 +23,10 @@ import sluice.core.wal.Xid;
 /// It remembers one thing, the newest definition of each relation, so one decoder lives as long as one stream; its
 /// size is bounded by the number of published tables. One thread.
 ///
-/// What it refuses it refuses with {@link DecodeException}: a field that is cut short or too long, bytes left over, an
-/// unknown kind, a relation that was never announced, and what was not asked for (streamed and prepared transactions,
-/// binary values). Nothing is allocated before the frame was seen to hold it, so garbage costs no more than its size.
+/// What it refuses it refuses with {@link DecodeException}: a field that is cut short or too long, bytes left over,
+/// an unknown kind, a relation that was never announced, and what was not asked for (streamed and prepared
+/// transactions, binary values). Nothing is allocated before the frame was seen to hold it, so garbage costs no
+/// more than its size.
 ///
 /// Source: PostgreSQL 18 manual, 54.9 "Logical Replication Message Formats".
 public final class PgOutputDecoder {

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Follows one key through a transaction and says what remains of it.
 ///
-/// Keys are unique at every moment, so at most one row holds the key. Should a key chosen from another moment's catalog
-/// not be unique, each row is reported on its own rather than lost.
+/// Keys are unique at every moment, so at most one row holds the key. Should a key chosen from another moment's
+/// catalog not be unique, each row is reported on its own rather than lost.
 final class KeyTimeline implements Timeline {
     private final NetImages out;
     private final int epoch;

@@ -15,15 +15,16 @@ import sluice.core.pgoutput.Tuple;
 
 /// The net effect of one transaction: for each key the first old state and the last new one.
 ///
-/// Life: messages are added in the order of the log; {@link #settle} works out the net images; {@link #next} gives them
-/// in the order of delivery; {@link #close} gives disk space back. Memory is bounded whatever the transaction's size:
-/// what does not fit is sorted on disk.
+/// Life: messages are added in the order of the log; {@link #settle} works out the net images; {@link #next} gives
+/// them in the order of delivery; {@link #close} gives disk space back. Memory is bounded whatever the
+/// transaction's size: what does not fit is sorted on disk.
 ///
-/// How it works. Each message touches one key or, when it changes the key, two. Touches are sorted by key and, within a
-/// key, by their place in the log, so that each key can be followed alone ({@link Timeline}). Only rows that moved from
-/// key to key need more: their stays at single keys ({@link Segment}) are walked in the order of the moves that link
-/// them, which carries to each stay what the one before it knew. A relation whose key columns change in the middle of
-/// the transaction is netted up to there, and what remains is netted again with what follows under the new key.
+/// How it works. Each message touches one key or, when it changes the key, two. Touches are sorted by key and,
+/// within a key, by their place in the log, so that each key can be followed alone ({@link Timeline}). Only rows
+/// that moved from key to key need more: their stays at single keys ({@link Segment}) are walked in the order of
+/// the moves that link them, which carries to each stay what the one before it knew. A relation whose key columns
+/// change in the middle of the transaction is netted up to there, and what remains is netted again with what
+/// follows under the new key.
 final class NetImages {
     private final RelationKeys keys;
     private final long bytesMax;

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The time a row that arrived from another key spent at one key.
 ///
-/// Rows that move from key to key leave a chain of segments; the sequence number of each move links the one it ends to
-/// the one it starts.
+/// Rows that move from key to key leave a chain of segments; the sequence number of each move links the one it ends
+/// to the one it starts.
 ///
 /// @param startLink the move that brought the row
 /// @param end how it ended

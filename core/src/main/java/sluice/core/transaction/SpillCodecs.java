@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
 
-/// How the records of one transaction are written to runs. Definitions are written as numbers that hold as long as the
-/// transaction.
+/// How the records of one transaction are written to runs. Definitions are written as numbers that hold as long as
+/// the transaction.
 @SuppressWarnings("EnumOrdinal") // a run is read by the process that wrote it, before it ends
 final class SpillCodecs {
     /// Memory of a record and its place in a queue, besides its images.

@@ -1,7 +1,7 @@
 package sluice.core.transaction;
 
-/// A commit can neither be held in memory nor spilled. Definite: the process stops, the slot stays where it is, and the
-/// commit comes again once there is room.
+/// A commit can neither be held in memory nor spilled. Definite: the process stops, the slot stays where it is, and
+/// the commit comes again once there is room.
 public final class SpillException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

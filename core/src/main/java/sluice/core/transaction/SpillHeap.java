@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A priority queue that holds at most so many bytes in memory and the rest in sorted runs on disk.
 ///
-/// Elements may be added at any time; those added while polling must not come before what was polled last, or they come
-/// late. Equal elements come in any order.
+/// Elements may be added at any time; those added while polling must not come before what was polled last, or they
+/// come late. Equal elements come in any order.
 final class SpillHeap<T> {
     /// Runs merged at once: bounds open files and their buffers.
     private static final int FAN_IN = 32;

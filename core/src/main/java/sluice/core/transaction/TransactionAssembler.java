@@ -19,9 +19,9 @@ import sluice.core.wal.Lsn;
 
 /// Messages to whole commits with net images.
 ///
-/// Life: each message goes to {@link #accept}; then {@link #next} is asked until it has no more. A commit that fits in
-/// memory is one event. One that does not is sorted on disk and comes as a head, bounded pieces and an end, each read
-/// from disk when it is asked for. After a lost connection {@link #abandon} forgets the commit that was cut off.
+/// Life: each message goes to {@link #accept}; then {@link #next} is asked until it has no more. A commit that fits
+/// in memory is one event. One that does not is sorted on disk and comes as a head, bounded pieces and an end, each
+/// read from disk when it is asked for. After a lost connection {@link #abandon} forgets the commit that was cut off.
 ///
 /// What PostgreSQL sends again after a reconnect is discarded, so a commit comes out once. One thread, the reader's.
 public final class TransactionAssembler {

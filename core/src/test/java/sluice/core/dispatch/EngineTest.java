@@ -135,6 +135,33 @@ class EngineTest {
     }
 
     @Test
+    void a_row_that_leaves_a_pinned_filter_is_not_shown_as_what_it_became() {
+        // the rule was composed with owner = alice put in: of another owner's row it says nothing
+        world.plan = granted(everything());
+        var alice = world.open("alice", World.filtered("moves", "owner=eq.alice", Transitions.REPORTED));
+        answerLiterals();
+
+        world.commit(update(tuple("1", "alice", "before"), tuple("1", "bob", "secret")));
+
+        assertThat(alice.changes())
+                .hasSize(1)
+                .first()
+                .asString()
+                .contains("leave", "before")
+                .doesNotContain("secret");
+    }
+
+    @Test
+    void a_new_row_with_a_value_nobody_can_name_is_withheld_from_those_who_would_see_the_gap() {
+        var stream = world.open("alice", notesShape("whole"));
+
+        world.commit(insert("1", "alice", NOT_SENT));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+    }
+
+    @Test
     void an_undecidable_old_key_of_a_key_change_is_a_withheld_delete_and_an_insert() {
         world.plan = granted(ownedBy("alice"));
         var alice = world.open("alice", notesShape("a"));

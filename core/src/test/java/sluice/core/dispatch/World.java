@@ -185,11 +185,12 @@ final class World {
     }
 
     static SubscriptionRequest filtered(String label, String filter) {
+        return filtered(label, filter, ShapeRequest.Transitions.NOT_REPORTED);
+    }
+
+    static SubscriptionRequest filtered(String label, String filter, ShapeRequest.Transitions transitions) {
         return new SubscriptionRequest(
-                label,
-                new ShapeRequest(
-                        "public", "notes", filter, null, null, ShapeRequest.Transitions.NOT_REPORTED, List.of()),
-                null);
+                label, new ShapeRequest("public", "notes", filter, null, null, transitions, List.of()), null);
     }
 
     // ---- the log
@@ -539,7 +540,7 @@ final class World {
         }
 
         @Override
-        public void resolved(Tier tier, Resolution resolution) {
+        public void resolved(Tier tier, Resolution resolution, Duration took) {
             add("resolved " + resolution, 1);
         }
 

@@ -24,8 +24,8 @@ import sluice.core.pgoutput.Tuple;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
 
-/// Random transactions on a model table: their net images, applied to the state before, must give the state after, and
-/// must show nothing that lies between.
+/// Random transactions on a model table: their net images, applied to the state before, must give the state after,
+/// and must show nothing that lies between.
 class NetImagesSimTest {
     private static final int SEEDS = 800 * (Boolean.getBoolean("sluice.long") ? 30 : 1);
 

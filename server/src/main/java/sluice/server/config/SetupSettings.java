@@ -3,8 +3,8 @@ package sluice.server.config;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/// Settings for printing the SQL that prepares a database: nothing is connected to, so what is only needed for that may
-/// be missing.
+/// Settings for printing the SQL that prepares a database: nothing is connected to, so what is only needed for that
+/// may be missing.
 public final class SetupSettings {
     private static final String POOL = "postgres://sluice_authz@localhost/postgres";
     private static final String REPLICATION = "postgres://sluice_repl@localhost/postgres?replication=database";

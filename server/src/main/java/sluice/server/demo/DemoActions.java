@@ -10,8 +10,9 @@ import sluice.server.postgres.console.Actor;
 import sluice.server.postgres.console.StatementException;
 import sluice.server.postgres.console.StatementResult;
 
-/// What the page can ask for: read rows, write one, switch the policy. Reads and writes run under the caller's role and
-/// claims, so PostgreSQL decides about them; the policy is switched as the owner, for any caller with a valid token.
+/// What the page can ask for: read rows, write one, switch the policy. Reads and writes run under the caller's role
+/// and claims, so PostgreSQL decides about them; the policy is switched as the owner, for any caller with a valid
+/// token.
 final class DemoActions {
     private static final ObjectMapper JSON = new ObjectMapper();
 

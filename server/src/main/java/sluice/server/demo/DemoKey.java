@@ -23,8 +23,8 @@ import java.time.Instant;
 import java.util.Date;
 import org.jspecify.annotations.Nullable;
 
-/// The key that signs the demo's tokens. It lies in the demo's folder, readable by its owner only, and lasts as long as
-/// the folder, so that a token survives a restart.
+/// The key that signs the demo's tokens. It lies in the demo's folder, readable by its owner only, and lasts as
+/// long as the folder, so that a token survives a restart.
 final class DemoKey {
     static final String AUDIENCE = "authenticated";
 

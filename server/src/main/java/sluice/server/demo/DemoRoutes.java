@@ -29,8 +29,8 @@ import sluice.server.jwks.Verification;
 /// The demo's page and what it asks for. Thread-safe; runs on the server's virtual threads.
 ///
 /// Who may ask: only pages of this very server. `Host` must be a loopback name, so that another site cannot point its
-/// own name here; requests are JSON, which a foreign page cannot send without being asked first; and what acts on rows
-/// needs a token, verified as for a stream.
+/// own name here; requests are JSON, which a foreign page cannot send without being asked first; and what acts on
+/// rows needs a token, verified as for a stream.
 final class DemoRoutes implements ExtraRoutes {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int BODY_MAX = 16 * 1024;

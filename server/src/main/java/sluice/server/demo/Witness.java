@@ -19,8 +19,8 @@ import java.util.function.BooleanSupplier;
 
 /// One person of the check: what the stream said, and what PostgreSQL showed the same person.
 ///
-/// Every row image on the stream must be one that a SELECT as this person has returned after some commit, and the rows
-/// that the events add up to must be those that the SELECT returns. For one thread.
+/// Every row image on the stream must be one that a SELECT as this person has returned after some commit, and the
+/// rows that the events add up to must be those that the SELECT returns. For one thread.
 final class Witness implements AutoCloseable {
     private static final List<String> TABLES = List.of("notes", "posts");
     private static final ObjectMapper JSON = new ObjectMapper();

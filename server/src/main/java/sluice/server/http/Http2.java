@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The handlers of one HTTP/2 connection.
 ///
-/// Each of its streams is a channel of its own with the same request reader as HTTP/1.1. The connection is left when it
-/// has had no stream for the idle time, or takes no bytes for the write timeout.
+/// Each of its streams is a channel of its own with the same request reader as HTTP/1.1. The connection is left
+/// when it has had no stream for the idle time, or takes no bytes for the write timeout.
 final class Http2 {
     private static final int STREAMS_MAX = 1_000;
     private static final int HEADER_BYTES_MAX = 32 * 1024;

@@ -33,8 +33,8 @@ import sluice.server.logging.RequestId;
 
 /// Requests of one HTTP/1.1 connection, or the one request of an HTTP/2 stream.
 ///
-/// Life: HEAD, BODY, HANDLING, RESPONDING and back to IDLE; or LINGERING, after an answer that ends the connection; or
-/// HANDED_OVER, once a stream has taken it. One request at a time: pipelined ones wait, bounded, and reading stops
+/// Life: HEAD, BODY, HANDLING, RESPONDING and back to IDLE; or LINGERING, after an answer that ends the connection;
+/// or HANDED_OVER, once a stream has taken it. One request at a time: pipelined ones wait, bounded, and reading stops
 /// meanwhile. Every state has a deadline, kept by the shard's sweep. Loop thread only.
 final class RequestReader extends ChannelInboundHandlerAdapter implements Swept {
     static final int BODY_BYTES_MAX = 1 << 20;

@@ -15,9 +15,9 @@ import sluice.core.stream.StreamHandle;
 
 /// One client's stream, and the only handler left in its pipeline.
 ///
-/// Life: OPENING until the engine answers the request; OPEN; CLOSING while the last frames are written; CLOSED when the
-/// connection is gone or the request was refused. Owned by its shard's event loop, but for the three `part` fields,
-/// which the engine's thread alone uses. Whatever ends the stream is told once: see {@link StreamGate}.
+/// Life: OPENING until the engine answers the request; OPEN; CLOSING while the last frames are written; CLOSED when
+/// the connection is gone or the request was refused. Owned by its shard's event loop, but for the three `part`
+/// fields, which the engine's thread alone uses. Whatever ends the stream is told once: see {@link StreamGate}.
 ///
 /// A quiet stream holds no queue, no timer, no codec and no buffer.
 final class SseStream extends ChannelInboundHandlerAdapter implements StreamHandle, ChannelFutureListener {

@@ -11,8 +11,8 @@ import sluice.core.stream.StreamHandle;
 /// What the HTTP side needs of the engine. Every method is called on event loops and must not block.
 ///
 /// For each stream given to {@link #open} the engine answers with `FrameSink.open` or `FrameSink.refuse`. After that
-/// {@link #closed} is called exactly once, unless the engine refused or closed the stream itself. A client may hang up
-/// before the answer: then `closed` comes first and the answer is ignored.
+/// {@link #closed} is called exactly once, unless the engine refused or closed the stream itself. A client may hang
+/// up before the answer: then `closed` comes first and the answer is ignored.
 public interface StreamGate {
     /// Why no stream may open now, null when one may.
     @Nullable

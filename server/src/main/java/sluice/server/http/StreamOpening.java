@@ -13,8 +13,8 @@ import sluice.server.metrics.Metrics.StreamRefusal;
 
 /// `POST /stream`, up to the point where the engine decides.
 ///
-/// The order of checks is part of the contract: token, stopping, not replicating, too many streams, then the body. The
-/// token is looked at off the loop, since its key may have to be fetched; everything after that is on the loop.
+/// The order of checks is part of the contract: token, stopping, not replicating, too many streams, then the body.
+/// The token is looked at off the loop, since its key may have to be fetched; everything after that is on the loop.
 final class StreamOpening {
     private static final Map<String, String> RETRY = Map.of("Retry-After", "5");
 

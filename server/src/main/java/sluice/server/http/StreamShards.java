@@ -22,8 +22,8 @@ import sluice.core.stream.SubscriptionTag;
 /// its tasks in the order they came.
 ///
 /// When shards cannot keep up, their batches wait in memory, so whoever feeds the engine asks {@link #hasRoom} before
-/// each commit and holds the line while the answer is no: then the log waits in PostgreSQL. One commit adds at most one
-/// queue's worth of entries for each stream.
+/// each commit and holds the line while the answer is no: then the log waits in PostgreSQL. One commit adds at most
+/// one queue's worth of entries for each stream.
 public final class StreamShards implements FrameSink {
     /// Deliveries a shard may have waiting before no further commit should be dispatched.
     static final long BACKLOG_MAX = 1_000_000;

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeoutException;
 
 /// Fetches the key set over HTTP.
 ///
-/// Redirects are not followed: whoever answers at the configured address decides whom we believe, and nobody else. The
-/// timeout covers connecting, headers and body together.
+/// Redirects are not followed: whoever answers at the configured address decides whom we believe, and nobody else.
+/// The timeout covers connecting, headers and body together.
 public final class HttpJwksSource implements JwksSource, AutoCloseable {
     static final int BODY_BYTES_MAX = 1 << 20;
 

@@ -22,8 +22,9 @@ import sluice.core.session.Identity;
 
 /// Decides whom a bearer token speaks for.
 ///
-/// The order is fixed: form, algorithm, signature, then claims; nothing in the payload is believed before the signature
-/// holds. Claims go on as the bytes that were signed, so an integer keeps every digit and `sub` keeps its case.
+/// The order is fixed: form, algorithm, signature, then claims; nothing in the payload is believed before the
+/// signature holds. Claims go on as the bytes that were signed, so an integer keeps every digit and `sub` keeps its
+/// case.
 ///
 /// Thread-safe. May block while the key set is fetched, so never called on an event loop.
 public final class TokenVerifier {

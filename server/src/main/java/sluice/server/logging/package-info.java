@@ -1,5 +1,5 @@
-/// Log lines: their form, and the ones requests and streams cause. A line never holds a token, a claim, a payload or a
-/// row value; what a client chose is cut to 256 bytes.
+/// Log lines: their form, and the ones requests and streams cause. A line never holds a token, a claim, a payload
+/// or a row value; what a client chose is cut to 256 bytes.
 @NullMarked
 package sluice.server.logging;
 

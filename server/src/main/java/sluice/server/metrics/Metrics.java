@@ -16,8 +16,8 @@ import sluice.core.shape.Operation;
 import sluice.core.stream.CloseReason;
 import sluice.core.wal.Lsn;
 
-/// The figures of one server. Thread-safe; every method is cheap enough for the thread it belongs to. The figures about
-/// rights are in {@link AuthorizationMetrics}. Listed in docs/metrics.md.
+/// The figures of one server. Thread-safe; every method is cheap enough for the thread it belongs to. The figures
+/// about rights are in {@link AuthorizationMetrics}. Listed in docs/metrics.md.
 public final class Metrics {
     private static final double[] SECONDS = {
         0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5

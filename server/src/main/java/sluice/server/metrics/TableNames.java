@@ -3,8 +3,8 @@ package sluice.server.metrics;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/// The tables that may appear as labels. Names come from the catalog only, and past a bound they share one label, so no
-/// schema change can make the figures grow without end. Thread-safe.
+/// The tables that may appear as labels. Names come from the catalog only, and past a bound they share one label,
+/// so no schema change can make the figures grow without end. Thread-safe.
 final class TableNames {
     static final int TABLES_MAX = 2_000;
     static final String OTHER = "other";

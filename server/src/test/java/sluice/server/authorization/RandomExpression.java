@@ -3,8 +3,8 @@ package sluice.server.authorization;
 import java.util.List;
 import java.util.Random;
 
-/// Boolean expressions over {@link PolicyTable}, as SQL text: everything the evaluator claims to decide, in every type
-/// signature, and now and then something it must refuse.
+/// Boolean expressions over {@link PolicyTable}, as SQL text: everything the evaluator claims to decide, in every
+/// type signature, and now and then something it must refuse.
 final class RandomExpression {
     private static final List<String> INTEGERS = List.of("i2", "i4", "i8", "di");
     private static final List<String> TEXTS = List.of("tx", "vc", "dt", "cs");

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -143,7 +144,7 @@ class DemoRoutesTest {
             String method, String path, Map<String, String> headers, @Nullable String bearer, String body) {
         Answer answer = routes.answer(request(method, path, headers, bearer, body));
         assertThat(answer).as(path).isNotNull();
-        return answer;
+        return Objects.requireNonNull(answer);
     }
 
     private static ExtraRoutes.Request request(

@@ -14,8 +14,8 @@ import sluice.server.postgres.query.Rows.Row;
 
 /// Evaluates the row-free parts of rules as the caller would.
 ///
-/// All parts in one SELECT; if that raises, each by itself, so that one that raises spoils no other. All answers are of
-/// one snapshot.
+/// All parts in one SELECT; if that raises, each by itself, so that one that raises spoils no other. All answers
+/// are of one snapshot.
 public final class CallerQueries {
     private final Pool pool;
     private final Duration timeout;

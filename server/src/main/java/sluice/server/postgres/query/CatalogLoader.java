@@ -22,9 +22,9 @@ import sluice.server.postgres.query.Rows.Row;
 /// Reads the catalog in one REPEATABLE READ transaction: what the publication holds, who may read it and how rows are
 /// decided.
 ///
-/// What every database of a major version has (types, functions, operators, collations of `pg_catalog`) is read once by
-/// {@link #start}; the rest each time, so an image is always complete besides its tables. Immutable; any thread may
-/// load, one after the other on the lane reserved for it.
+/// What every database of a major version has (types, functions, operators, collations of `pg_catalog`) is read
+/// once by {@link #start}; the rest each time, so an image is always complete besides its tables. Immutable; any
+/// thread may load, one after the other on the lane reserved for it.
 public final class CatalogLoader {
     private final Pool pool;
     private final String publication;

@@ -4,8 +4,8 @@ import java.util.List;
 
 /// The text of the catalog queries. Ids are written into the text as numbers, names as literals.
 ///
-/// Nothing here opens a table, so no query waits behind an ALTER TABLE; only {@link #policyTexts} does, and its caller
-/// expects that.
+/// Nothing here opens a table, so no query waits behind an ALTER TABLE; only {@link #policyTexts} does, and its
+/// caller expects that.
 final class CatalogSql {
     private CatalogSql() {}
 

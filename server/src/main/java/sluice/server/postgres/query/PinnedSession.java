@@ -10,8 +10,8 @@ import sluice.server.postgres.query.Rows.Row;
 
 /// The settings every pool connection has, whatever the database, the role and the driver say.
 ///
-/// They are set after connecting, since the driver sends the JVM's time zone and drops `options`, and read back, since
-/// a proxy between may not have passed them on.
+/// They are set after connecting, since the driver sends the JVM's time zone and drops `options`, and read back,
+/// since a proxy between may not have passed them on.
 final class PinnedSession {
     /// Callers' functions run under the path the database configured; everything of our own names its schemas.
     static final String SEARCH_PATH = "pg_catalog, pg_temp";

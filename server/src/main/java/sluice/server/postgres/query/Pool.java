@@ -12,9 +12,10 @@ import sluice.server.postgres.query.Rows.Row;
 /// Connections of the pool role, in three lanes that cannot starve one another: callers' questions, catalog reloads,
 /// the rights poll.
 ///
-/// Every use ends with a rollback and a look at what is left: a connection that is not as clean as a new one is closed,
-/// so no role, claim, transaction or lock reaches the next user. Safe for any thread; made for virtual ones. When a
-/// lane is full a caller waits within its timeout and is then told {@link QueryException.Kind#TRANSIENT}.
+/// Every use ends with a rollback and a look at what is left: a connection that is not as clean as a new one is
+/// closed, so no role, claim, transaction or lock reaches the next user. Safe for any thread; made for virtual
+/// ones. When a lane is full a caller waits within its timeout and is then told {@link
+/// QueryException.Kind#TRANSIENT}.
 public final class Pool implements AutoCloseable {
     /// What the network may take besides the statements' own timeout.
     private static final Duration NETWORK_MARGIN = Duration.ofSeconds(2);

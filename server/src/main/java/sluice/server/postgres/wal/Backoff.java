@@ -1,7 +1,7 @@
 package sluice.server.postgres.wal;
 
-/// Pauses between attempts: doubling to a limit, each shortened by up to a quarter so that processes that lost the same
-/// server do not come back together.
+/// Pauses between attempts: doubling to a limit, each shortened by up to a quarter so that processes that lost the
+/// same server do not come back together.
 final class Backoff {
     private static final int DOUBLINGS_MAX = 30;
 

@@ -10,8 +10,8 @@ import javax.net.SocketFactory;
 
 /// Breaks a connection on which nothing arrives for too long, in the middle of a message too.
 ///
-/// The driver answers keepalives without telling, and takes a time-out of its socket for a quiet moment, so only at the
-/// socket can be seen whether the server is still there. The connecting thread says whose watch it is by
+/// The driver answers keepalives without telling, and takes a time-out of its socket for a quiet moment, so only at
+/// the socket can be seen whether the server is still there. The connecting thread says whose watch it is by
 /// {@link #CURRENT}; the driver makes the factory itself, by name. Used on the thread that reads the connection.
 final class SocketWatch {
     /// The watch of the connection that the current thread is making.

@@ -12,8 +12,8 @@ import sluice.core.wal.Lsn;
 
 /// One connection's stream, from START until it breaks, the lock is lost or the reader is told to stop.
 ///
-/// The same thread reads and acknowledges. While the sink is full nothing is read, and acknowledgements go on, so that
-/// neither the server nor the memory notices how long the engine takes.
+/// The same thread reads and acknowledges. While the sink is full nothing is read, and acknowledgements go on, so
+/// that neither the server nor the memory notices how long the engine takes.
 final class Streaming {
     /// Between two looks at an idle connection; the look itself waits a millisecond for data.
     private static final long IDLE_PARK_NANOS = Duration.ofMillis(2).toNanos();

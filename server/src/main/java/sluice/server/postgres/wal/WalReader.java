@@ -19,10 +19,10 @@ import sluice.server.postgres.PostgresUrl;
 
 /// Reads the slot for as long as the process lives, on the thread that runs it.
 ///
-/// Life: waits for the reader lock ({@link ReaderState#STANDBY}), connects, makes the slot when there is none, streams,
-/// and after a failure connects again, from the end of the last commit it handed over. It ends when told to, or for a
-/// reason that another attempt cannot cure: the slot is lost, another system answers, the stream cannot be decoded, a
-/// commit can be held nowhere. Then {@link #failure} says why, and the process must end.
+/// Life: waits for the reader lock ({@link ReaderState#STANDBY}), connects, makes the slot when there is none,
+/// streams, and after a failure connects again, from the end of the last commit it handed over. It ends when told
+/// to, or for a reason that another attempt cannot cure: the slot is lost, another system answers, the stream
+/// cannot be decoded, a commit can be held nowhere. Then {@link #failure} says why, and the process must end.
 ///
 /// Other threads may ask for the state, hand over a catalog, and stop it; everything else belongs to its own.
 public final class WalReader implements Runnable {

@@ -1,0 +1,95 @@
+package sluice.server.app;
+
+import java.time.Duration;
+import sluice.core.authorization.Tier;
+import sluice.core.catalog.Relation;
+import sluice.core.dispatch.EngineMetrics;
+import sluice.core.event.SubscriptionResult.Indexing;
+import sluice.core.shape.Operation;
+import sluice.core.stream.CloseReason;
+import sluice.server.metrics.AuthorizationMetrics;
+import sluice.server.metrics.Metrics;
+
+/// The engine's counts as this server's figures.
+final class EngineCounts implements EngineMetrics {
+    private final Metrics metrics;
+    private final AuthorizationMetrics rights;
+
+    EngineCounts(Metrics metrics) {
+        this.metrics = metrics;
+        this.rights = metrics.authorization();
+    }
+
+    @Override
+    public void change(Relation relation, Operation operation) {
+        metrics.changeDispatched(relation.schema(), relation.name(), operation);
+    }
+
+    @Override
+    public void candidates(Relation relation, int named) {
+        metrics.routingCandidates(relation.schema(), relation.name(), named);
+    }
+
+    @Override
+    public void withheld(Relation relation, Operation operation) {
+        rights.unknown(relation.schema(), relation.name(), operation);
+    }
+
+    @Override
+    public void unchangedToast(Relation relation, String column) {
+        metrics.toastUnchanged(relation.schema(), relation.name(), column);
+    }
+
+    @Override
+    public void evaluationFailed(Relation relation) {
+        metrics.evaluationFailed(relation.schema(), relation.name());
+    }
+
+    @Override
+    public void probed(Relation relation) {
+        rights.probed(relation.schema(), relation.name());
+    }
+
+    @Override
+    public void probeWithheld(Relation relation) {
+        rights.probeWithheld(relation.schema(), relation.name());
+    }
+
+    @Override
+    public void resolved(Tier tier, Resolution resolution, Duration took) {
+        switch (resolution) {
+            case GRANTED -> rights.resolved(tier, AuthorizationMetrics.Result.GRANTED, took.toNanos() / 1e9);
+            case DENIED -> rights.unresolved(AuthorizationMetrics.Result.DENIED);
+            case REFUSED -> rights.unresolved(AuthorizationMetrics.Result.REFUSED);
+            case UNAVAILABLE -> rights.unresolved(AuthorizationMetrics.Result.UNAVAILABLE);
+        }
+    }
+
+    @Override
+    public void notCompiled(Relation relation, String reason) {
+        rights.compileFailed(relation.schema(), relation.name(), reason);
+    }
+
+    @Override
+    public void subscriptions(Relation relation, Tier tier, Indexing indexing, int delta) {
+        Metrics.SubscriptionKind kind = new Metrics.SubscriptionKind(
+                relation.schema(), relation.name(), tier.name(), indexing == Indexing.INDEXED ? "true" : "false");
+        if (delta > 0) {
+            metrics.subscriptionAdded(kind);
+        } else {
+            metrics.subscriptionRemoved(kind);
+        }
+    }
+
+    /// Streams are counted where their connections are.
+    @Override
+    public void streamOpened() {}
+
+    @Override
+    public void streamClosed(CloseReason reason) {}
+
+    @Override
+    public void duplicateDiscarded() {
+        metrics.transactionDiscarded();
+    }
+}

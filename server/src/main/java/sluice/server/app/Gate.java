@@ -1,0 +1,52 @@
+package sluice.server.app;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.Input;
+import sluice.core.dispatch.Notice;
+import sluice.core.error.ErrorCode;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.StreamHandle;
+import sluice.server.http.StreamGate;
+import sluice.server.logging.NoticeLog;
+import sluice.server.runtime.EngineThread;
+
+/// Where the HTTP side meets the engine's thread. Thread-safe.
+final class Gate implements StreamGate {
+    private final EngineThread engine;
+    private final Replication replication;
+    private final Map<String, String> requestIdsByStream = new ConcurrentHashMap<>();
+
+    Gate(EngineThread engine, Replication replication) {
+        this.engine = engine;
+        this.replication = replication;
+    }
+
+    @Override
+    public @Nullable Refusal admit() {
+        return replication.isServing()
+                ? null
+                : new Refusal(ErrorCode.NOT_REPLICATING, "this server has not started replicating; try again later");
+    }
+
+    @Override
+    public void open(OpenStream opening) {
+        requestIdsByStream.put(opening.stream().streamId(), opening.requestId());
+        engine.submit(new Input.Open(opening.stream(), opening.identity(), opening.subscriptions()));
+    }
+
+    @Override
+    public void closed(StreamHandle stream, CloseReason reason) {
+        requestIdsByStream.remove(stream.streamId());
+        engine.submit(new Input.Closed(stream, reason));
+    }
+
+    /// Writes an engine's notice, with the id of the request that opened the stream it is about.
+    void log(Notice notice) {
+        int at = notice.fields().indexOf("stream_id");
+        String requestId =
+                at < 0 ? null : requestIdsByStream.get(notice.fields().get(at + 1));
+        NoticeLog.write(requestId == null ? notice : notice.with("request_id", requestId));
+    }
+}

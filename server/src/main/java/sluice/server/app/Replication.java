@@ -1,0 +1,138 @@
+package sluice.server.app;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.Input;
+import sluice.core.transaction.Change;
+import sluice.core.transaction.WalEvent;
+import sluice.core.wal.Lsn;
+import sluice.server.metrics.Metrics;
+import sluice.server.postgres.query.SlotStatus;
+import sluice.server.postgres.wal.ReaderState;
+import sluice.server.postgres.wal.WalReader;
+import sluice.server.runtime.EngineThread;
+import sluice.server.runtime.WalInbox;
+
+/// What this process knows of its reader: whether streams may open, how late changes are, and when it is over.
+///
+/// {@link #watch} is called by a timer; everything else may be asked from any thread.
+final class Replication {
+    private final AtomicBoolean serving = new AtomicBoolean();
+    private final AtomicReference<@Nullable Instant> dispatchingCommitOf = new AtomicReference<>();
+    private final CompletableFuture<String> ended = new CompletableFuture<>();
+    private final InstantSource clock;
+    private final Metrics metrics;
+
+    /// The timer's own.
+    private ReaderState lastSeen = ReaderState.RECONNECTING;
+
+    Replication(InstantSource clock, Metrics metrics) {
+        this.clock = clock;
+        this.metrics = metrics;
+    }
+
+    /// Whether every later commit reaches the engine, so that a stream opened now misses nothing.
+    boolean isServing() {
+        return serving.get();
+    }
+
+    /// Completed with the reason when this process can no longer serve what it promised.
+    CompletableFuture<String> ended() {
+        return ended;
+    }
+
+    /// How long ago the transaction committed that is being dispatched; zero when the engine has caught up.
+    Duration lag(WalInbox inbox) {
+        Instant commit = dispatchingCommitOf.get();
+        if (commit == null || inbox.weightBytes() == 0) {
+            return Duration.ZERO;
+        }
+        Duration lag = Duration.between(commit, clock.instant());
+        return lag.isNegative() ? Duration.ZERO : lag;
+    }
+
+    /// The engine's observer; its thread.
+    void dispatched(WalEvent event, long nanos) {
+        switch (event) {
+            case WalEvent.Committed(var transaction) -> {
+                dispatchingCommitOf.set(transaction.commitTime());
+                metrics.walMessage("commit");
+                count(transaction.changes(), nanos);
+            }
+            case WalEvent.SpilledBegin begin -> {
+                dispatchingCommitOf.set(begin.commitTime());
+                metrics.walMessage("commit");
+                metrics.transactionSpilled();
+            }
+            case WalEvent.SpilledChunk chunk -> count(chunk.changes(), nanos);
+            case WalEvent.SpilledEnd end -> {}
+            case WalEvent.LoneMessage message -> metrics.walMessage("message");
+            case WalEvent.Idle idle -> metrics.walMessage("keepalive");
+        }
+    }
+
+    /// The time of a commit is shared out evenly among its changes.
+    private void count(List<Change> changes, long nanos) {
+        for (Change change : changes) {
+            metrics.walMessage(
+                    switch (change) {
+                        case Change.Insert insert -> "insert";
+                        case Change.Update update -> "update";
+                        case Change.Delete delete -> "delete";
+                        case Change.Truncate truncate -> "truncate";
+                    });
+            metrics.dispatchTook(change.relation().schema(), change.relation().name(), nanos / 1e9 / changes.size());
+        }
+    }
+
+    /// Looks at the reader's state, and lets streams in once it streams.
+    ///
+    /// @param status null when the slot could not be read just now
+    void watch(WalReader reader, EngineThread engine, @Nullable SlotStatus status) {
+        ReaderState state = reader.state();
+        ReaderState seen = lastSeen;
+        lastSeen = state;
+        switch (state) {
+            case STREAMING -> {
+                metrics.readerLeads();
+                Lsn confirmed = status == null ? null : status.confirmed();
+                if (!serving.get() && confirmed != null) {
+                    engine.submit(new Input.Replicating(confirmed));
+                    serving.set(true);
+                }
+            }
+            case STANDBY -> {
+                metrics.readerStandsBy();
+                if (serving.get()) {
+                    end("the reader lock was lost to another process");
+                }
+            }
+            case STOPPED -> {
+                Throwable failure = reader.failure();
+                end(failure == null ? "the reader stopped" : String.valueOf(failure.getMessage()));
+            }
+            case RECONNECTING -> {
+                if (seen == ReaderState.STREAMING) {
+                    metrics.readerReconnected();
+                }
+            }
+            case CREATING_SLOT -> {}
+        }
+    }
+
+    /// Whether the reader's state has to be looked at closely: streams wait to be let in.
+    boolean isStarting(WalReader reader) {
+        return !serving.get() && reader.state() == ReaderState.STREAMING;
+    }
+
+    void end(String reason) {
+        serving.set(false);
+        ended.complete(reason);
+    }
+}

@@ -1,0 +1,325 @@
+package sluice.server.app;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import sluice.core.authorization.PinnedColumns;
+import sluice.core.authorization.ProbePermission;
+import sluice.core.authorization.RlsResolver;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.dispatch.Engine;
+import sluice.core.transaction.TransactionAssembler;
+import sluice.core.transaction.TransactionImages;
+import sluice.server.config.Settings;
+import sluice.server.http.ExtraRoutes;
+import sluice.server.http.HttpServer;
+import sluice.server.http.Readiness;
+import sluice.server.jwks.HttpJwksSource;
+import sluice.server.jwks.JwksCache;
+import sluice.server.jwks.JwksException;
+import sluice.server.jwks.TokenVerifier;
+import sluice.server.logging.RequestLog;
+import sluice.server.metrics.Metrics;
+import sluice.server.postgres.query.CallerQueries;
+import sluice.server.postgres.query.CatalogLoader;
+import sluice.server.postgres.query.Finding;
+import sluice.server.postgres.query.Pool;
+import sluice.server.postgres.query.ProbeQueries;
+import sluice.server.postgres.query.QueryException;
+import sluice.server.postgres.query.RightsPoll;
+import sluice.server.postgres.query.SlotStatus;
+import sluice.server.postgres.query.StartupValidation;
+import sluice.server.postgres.wal.FileSpillStore;
+import sluice.server.postgres.wal.ReaderClock;
+import sluice.server.postgres.wal.SlotCreationWatch;
+import sluice.server.postgres.wal.WalReader;
+import sluice.server.runtime.EffectRunner;
+import sluice.server.runtime.EngineThread;
+import sluice.server.runtime.WalInbox;
+
+/// One running server: everything wired, by hand.
+///
+/// Life: {@link #start} checks the settings against the database and listens; it serves once the reader streams; it
+/// ends by {@link #close}, or by itself when the reader can no longer deliver every change ({@link #ended}).
+public final class SluiceServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SluiceServer.class);
+    private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration WATCH = Duration.ofMillis(100);
+    private static final int WATCHES_A_STATUS = 50;
+
+    private final Settings settings;
+    private final Metrics metrics;
+    private final JwksCache keys;
+    private final Pool pool;
+    private final Replication replication;
+    private final WalInbox inbox;
+    private final EngineThread engineThread;
+    private final PostgresDatabase database;
+    private final EffectRunner effects;
+    private final WalReader reader;
+    private final SlotCreationWatch slotCreation;
+    private final HttpServer http;
+    private final ExecutorService blocking;
+    private final ScheduledExecutorService timer;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private Thread readerThread = Thread.ofPlatform().unstarted(() -> {});
+    private long watches;
+
+    /// What is checked and opened before anything is wired.
+    private record Foundation(Metrics metrics, JwksCache keys, Pool pool, CatalogLoader loader, CatalogImage catalog) {}
+
+    private SluiceServer(Settings settings, Foundation foundation, ExtraRoutes extraRoutes) {
+        this.settings = settings;
+        this.metrics = foundation.metrics();
+        this.keys = foundation.keys();
+        this.pool = foundation.pool();
+        InstantSource clock = InstantSource.system();
+        this.replication = new Replication(clock, metrics);
+        this.engineThread = new EngineThread(clock, replication::dispatched, broken -> {
+            LOG.atError().setCause(broken).log("an invariant is broken; stopping");
+            replication.end("an invariant is broken");
+        });
+        this.inbox = new WalInbox(Wiring.INBOX_BYTES, engineThread::wake);
+        Gate gate = new Gate(engineThread, replication);
+        this.reader = new WalReader(
+                Wiring.source(settings),
+                new FileSpillStore(
+                        settings.replication().spillDirectory(),
+                        settings.replication().spillMax().bytes()),
+                new TransactionAssembler.Bounds(
+                        settings.replication().transactionMemory().bytes(), Wiring.SPILL_CHUNK_BYTES, List.of()),
+                settings.replication().images() == Settings.Replication.Images.ALL
+                        ? TransactionImages.ALL
+                        : TransactionImages.NET,
+                inbox,
+                ReaderClock.system(),
+                gate::log);
+        this.slotCreation = new SlotCreationWatch(reader, settings.database().pool(), ReaderClock.system(), gate::log);
+        this.blocking = Executors.newThreadPerTaskExecutor(
+                Thread.ofVirtual().name("request-", 0).factory());
+        this.timer = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("timer").daemon().factory());
+        this.http = new HttpServer(
+                Wiring.http(settings),
+                new HttpServer.Collaborators(
+                        new TokenVerifier(Wiring.tokens(settings), keys, clock),
+                        gate,
+                        this::readiness,
+                        metrics,
+                        new RequestLog(System::nanoTime),
+                        extraRoutes,
+                        blocking,
+                        RandomGenerator.getDefault(),
+                        clock),
+                Runtime.getRuntime().availableProcessors(),
+                Thread.ofPlatform().name("stream-", 0).factory());
+        this.database = new PostgresDatabase(
+                foundation.loader(),
+                settings.rights().reloadTimeout(),
+                new RightsPoll(pool, settings.replication().publication(), QUERY_TIMEOUT),
+                new CallerQueries(pool, QUERY_TIMEOUT),
+                new ProbeQueries(pool, settings.rights().probeTimeout()),
+                metrics);
+        this.effects = new EffectRunner(
+                database,
+                Wiring.callerConnections(settings),
+                new EffectRunner.Targets(inbox, engineThread, gate::log, reader::useCatalog));
+        Engine engine = new Engine(
+                new Engine.Ports(
+                        effects, http.shards(), new EngineCounts(metrics), planner(settings), foundation.catalog()),
+                Wiring.engine(settings));
+        reader.useCatalog(foundation.catalog());
+        engineThread.start(engine, inbox, http.shards()::hasRoom);
+    }
+
+    private static sluice.core.dispatch.RulePlanner planner(Settings settings) {
+        RlsResolver resolver = new RlsResolver(
+                settings.rights().tierC() == Settings.Rights.TierC.ALLOW
+                        ? ProbePermission.ALLOW
+                        : ProbePermission.DENY);
+        return (catalog, relation, role, terms) -> resolver.plan(catalog, relation, role, PinnedColumns.of(terms));
+    }
+
+    /// Checks, wires and listens.
+    ///
+    /// @param extraRoutes routes beside the protocol's own
+    /// @throws StartException naming every setting that cannot be used, or the SQL to run
+    public static SluiceServer start(Settings settings, ExtraRoutes extraRoutes) throws StartException {
+        Metrics metrics = Metrics.withJvm();
+        JwksCache keys;
+        try {
+            keys = JwksCache.load(
+                    new HttpJwksSource(settings.tokens().jwks(), QUERY_TIMEOUT),
+                    Wiring.algorithm(settings),
+                    settings.tokens().jwksRefresh(),
+                    System::nanoTime);
+        } catch (JwksException e) {
+            throw new StartException("SLUICE_JWKS_URL: " + e.getMessage(), e);
+        }
+        Pool pool = Wiring.pool(settings);
+        SluiceServer server = null;
+        try {
+            validate(settings, pool, metrics);
+            CatalogLoader loader = CatalogLoader.start(
+                    pool,
+                    settings.replication().publication(),
+                    settings.tokens().allowedRoles(),
+                    QUERY_TIMEOUT);
+            CatalogImage catalog = loader.load(new CatalogLoader.Scope.Everything(), QUERY_TIMEOUT);
+            server = new SluiceServer(settings, new Foundation(metrics, keys, pool, loader, catalog), extraRoutes);
+            server.begin();
+            return server;
+        } catch (QueryException e) {
+            throw new StartException("SLUICE_DB_AUTHZ_URL: " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw new StartException("SLUICE_LISTEN_ADDR: " + e.getMessage(), e);
+        } finally {
+            if (server == null) {
+                pool.close();
+            }
+        }
+    }
+
+    private static void validate(Settings settings, Pool pool, Metrics metrics) throws StartException {
+        StartupValidation.Report report =
+                new StartupValidation(pool, Wiring.expectation(settings), QUERY_TIMEOUT).run();
+        if (!report.refusals().isEmpty()) {
+            StringBuilder text = new StringBuilder("the database is not ready:");
+            for (Finding refusal : report.refusals()) {
+                text.append(System.lineSeparator()).append(refusal.text());
+            }
+            throw new StartException(text.toString());
+        }
+        for (Finding warning : report.warnings()) {
+            LOG.atWarn()
+                    .addKeyValue("code", warning.code())
+                    .addKeyValue("subject", warning.subject())
+                    .addKeyValue("reason", warning.reason())
+                    .addKeyValue("remedy", warning.remedy())
+                    .log("configuration warning");
+        }
+        metrics.configWarnings(
+                report.warnings().stream().map(Finding::code).distinct().toList());
+    }
+
+    private void begin() throws IOException {
+        try {
+            http.start();
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+        readerThread = Thread.ofPlatform().name("wal-reader").start(reader);
+        var _ = timer.scheduleWithFixedDelay(this::watch, 0, WATCH.toMillis(), TimeUnit.MILLISECONDS);
+        LOG.atInfo()
+                .addKeyValue("port", http.port())
+                .addKeyValue("slot", settings.replication().slot().text())
+                .log("listening");
+    }
+
+    /// One look at everything that changes by itself; the timer's thread.
+    private void watch() {
+        try {
+            SlotStatus status = null;
+            if (replication.isStarting(reader) || watches++ % WATCHES_A_STATUS == 0) {
+                status = SlotStatus.read(pool, settings.replication().slot(), QUERY_TIMEOUT);
+                report(status);
+            }
+            replication.watch(reader, engineThread, status);
+            slotCreation.check();
+            metrics.position(Metrics.Position.CONFIRMED, inbox.confirmable());
+            metrics.position(Metrics.Position.RECEIVED, inbox.received());
+            metrics.readerLagSeconds(replication.lag(inbox).toNanos() / 1e9);
+            metrics.streams(http.streams());
+            blocking.execute(keys::refreshIfDue);
+        } catch (RuntimeException e) {
+            // a look that failed is made again; what it would have shown is shown late
+            LOG.atDebug().addKeyValue("error", e.getClass().getSimpleName()).log("a look at the slot failed");
+            replication.watch(reader, engineThread, null);
+        }
+    }
+
+    private void report(@org.jspecify.annotations.Nullable SlotStatus status) {
+        if (status == null) {
+            return;
+        }
+        metrics.slotRetainedBytes(status.retainedBytes());
+        metrics.walLagBytes(status.lagBytes());
+        Long safe = status.safeBytes();
+        if (safe == null) {
+            metrics.slotSafeWalUnlimited();
+        } else {
+            metrics.slotSafeWalBytes(safe);
+        }
+    }
+
+    private Readiness readiness() {
+        boolean serving = replication.isServing();
+        Duration lag = replication.lag(inbox);
+        Duration degraded = settings.operation().lagDegraded();
+        return new Readiness(
+                serving ? Readiness.Verdict.READY : Readiness.Verdict.NOT_READY,
+                Readiness.Catalog.LOADED,
+                serving ? Readiness.Reader.REPLICATING : Readiness.Reader.WAITING,
+                inbox.confirmable(),
+                lag.toNanos() / 1e9,
+                !degraded.isZero() && lag.compareTo(degraded) >= 0 ? Readiness.Lag.DEGRADED : Readiness.Lag.NORMAL);
+    }
+
+    /// The port listened on.
+    public int port() {
+        return http.port();
+    }
+
+    /// Whether streams may open.
+    public boolean isServing() {
+        return replication.isServing();
+    }
+
+    /// How many rights polls were answered since the start.
+    public long rightsPolls() {
+        return database.rightsPolls();
+    }
+
+    /// Completed with the reason when the server can no longer serve; it has to be closed then.
+    public CompletableFuture<String> ended() {
+        return replication.ended();
+    }
+
+    /// Ends every stream with a `server_shutdown` the client can come back from, lets requests in flight finish
+    /// within the grace, and lets go of the slot. Safe to call twice.
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        timer.shutdownNow();
+        try {
+            http.drain();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        reader.stop();
+        try {
+            readerThread.join(Duration.ofSeconds(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        engineThread.stop();
+        effects.close();
+        http.close();
+        blocking.shutdownNow();
+        pool.close();
+        LOG.atInfo().log("stopped");
+    }
+}

@@ -1,0 +1,136 @@
+package sluice.server.app;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import sluice.core.dispatch.EngineSettings;
+import sluice.server.config.Settings;
+import sluice.server.config.Settings.Toggle;
+import sluice.server.http.HttpSettings;
+import sluice.server.jwks.SigningAlgorithm;
+import sluice.server.jwks.TokenRules;
+import sluice.server.postgres.query.Pool;
+import sluice.server.postgres.query.StartupValidation;
+import sluice.server.postgres.query.StartupValidation.SlotRecreation;
+import sluice.server.postgres.wal.WalReader;
+
+/// What each part is told, out of the settings.
+final class Wiring {
+    /// Commits waiting between the reader and the engine.
+    static final long INBOX_BYTES = 32L << 20;
+
+    /// One piece of a spilled commit.
+    static final long SPILL_CHUNK_BYTES = 1L << 20;
+
+    /// Questions about callers that may be unanswered before the change is withheld.
+    private static final int PROBES_OUTSTANDING_MAX = 10_000;
+
+    /// The kernel's share of what a client that does not read may hold.
+    private static final int SEND_BUFFER_BYTES = 128 << 10;
+
+    private static final int CONNECTIONS_MAX = 100_000;
+
+    private Wiring() {}
+
+    static SigningAlgorithm algorithm(Settings settings) {
+        return switch (settings.tokens().algorithm()) {
+            case ES256 -> SigningAlgorithm.ES256;
+            case RS256 -> SigningAlgorithm.RS256;
+        };
+    }
+
+    static TokenRules tokens(Settings settings) {
+        Settings.Tokens tokens = settings.tokens();
+        return new TokenRules(
+                algorithm(settings), tokens.issuer(), tokens.audience(), tokens.leeway(), tokens.allowedRoles());
+    }
+
+    static int callerConnections(Settings settings) {
+        return settings.database().connectionsMax() - Settings.Database.RESERVED;
+    }
+
+    static Pool pool(Settings settings) {
+        return Pool.open(
+                settings.database().pool(),
+                new Pool.Sizing(
+                        callerConnections(settings), settings.database().connectionsMin(), Duration.ofSeconds(5)),
+                settings.database().paranoidReset().isOn() ? Pool.Reset.DISCARD_ALL : Pool.Reset.ROLLBACK);
+    }
+
+    static StartupValidation.Expectation expectation(Settings settings) {
+        return new StartupValidation.Expectation(
+                settings.replication().slot(),
+                settings.replication().publication(),
+                settings.tokens().allowedRoles(),
+                settings.database().replication().user(),
+                settings.replication().protocolVersion(),
+                settings.replication().slotRecreate() == Toggle.ON ? SlotRecreation.ALLOWED : SlotRecreation.FORBIDDEN,
+                null);
+    }
+
+    static WalReader.Source source(Settings settings) {
+        Settings.Replication replication = settings.replication();
+        return new WalReader.Source(
+                settings.database().replication(),
+                settings.database().pool(),
+                replication.slot(),
+                replication.publication(),
+                replication.protocolVersion(),
+                replication.messages().isOn() ? WalReader.Messages.DELIVERED : WalReader.Messages.IGNORED,
+                replication.statusInterval(),
+                replication.slotRecreate().isOn() ? WalReader.LostSlot.RECREATE : WalReader.LostSlot.STOP);
+    }
+
+    static HttpSettings http(Settings settings) {
+        Settings.Streams streams = settings.streams();
+        HttpSettings.Times times = HttpSettings.Times.DEFAULT;
+        return new HttpSettings(
+                new InetSocketAddress(
+                        settings.http().listen().host(),
+                        settings.http().listen().port()),
+                settings.http().pathPrefix(),
+                settings.log().nodeId(),
+                settings.http().requestIdHeader(),
+                new HttpSettings.Limits(
+                        streams.streamsMax(),
+                        CONNECTIONS_MAX,
+                        streams.queueEventsMax(),
+                        streams.queueBytesMax().bytes(),
+                        SEND_BUFFER_BYTES),
+                new HttpSettings.Times(
+                        streams.heartbeat(),
+                        streams.writeTimeout(),
+                        times.header(),
+                        times.body(),
+                        times.idle(),
+                        settings.http().shutdownGrace(),
+                        settings.http().reconnectSpread()),
+                settings.operation().metrics().isOn()
+                        ? HttpSettings.MetricsEndpoint.SERVED
+                        : HttpSettings.MetricsEndpoint.HIDDEN,
+                HttpSettings.TransportChoice.BEST);
+    }
+
+    static EngineSettings engine(Settings settings) {
+        Settings.Streams streams = settings.streams();
+        Settings.Rights rights = settings.rights();
+        return new EngineSettings(
+                streams.heartbeat(),
+                streams.subscriptionsMax(),
+                streams.shapesMax(),
+                rights.unindexedShapesMax(),
+                Math.toIntExact(
+                        Math.min(Integer.MAX_VALUE, streams.changeBytesMax().bytes())),
+                streams.queueEventsMax(),
+                streams.queueBytesMax().bytes(),
+                rights.reloadTimeout(),
+                Duration.ofSeconds(10),
+                rights.rightsPoll(),
+                rights.catalogRefresh(),
+                rights.stampWait(),
+                rights.probesPerSecondMax(),
+                PROBES_OUTSTANDING_MAX,
+                rights.identityCheck() == Settings.Rights.IdentityCheck.STRICT
+                        ? EngineSettings.IdentityPolicy.STRICT
+                        : EngineSettings.IdentityPolicy.WARN);
+    }
+}

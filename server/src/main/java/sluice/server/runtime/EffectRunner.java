@@ -1,0 +1,125 @@
+package sluice.server.runtime;
+
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.dispatch.Effect;
+import sluice.core.dispatch.EffectSink;
+import sluice.core.dispatch.Input;
+import sluice.core.dispatch.Input.ProbeOutcome;
+import sluice.core.dispatch.Notice;
+
+/// Carries out the engine's effects: questions on virtual threads, everything else at once.
+///
+/// Each kind of question has its own gate, so that probes cannot keep a catalog reload waiting. What waits at a
+/// gate is bounded by the engine, which bounds what it asks. Every question is answered, with a failure when it
+/// fails.
+public final class EffectRunner implements EffectSink {
+    /// SQLSTATE of an answer that failed outside PostgreSQL.
+    private static final String CONNECTION_FAILURE = "08006";
+
+    private final ExecutorService executor = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("question-", 0).factory());
+    private final Semaphore catalogGate = new Semaphore(1);
+    private final Semaphore rightsGate = new Semaphore(1);
+    private final Semaphore callerGate;
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final Database database;
+    private final WalInbox inbox;
+    private final EngineThread engine;
+    private final Consumer<Notice> log;
+    private final Consumer<CatalogImage> keys;
+
+    /// What the runner hands things to.
+    ///
+    /// @param log takes the engine's notices
+    /// @param keys takes each catalog the engine goes by
+    public record Targets(WalInbox inbox, EngineThread engine, Consumer<Notice> log, Consumer<CatalogImage> keys) {}
+
+    /// @param callerQueriesMax questions about callers and rows that are put at once
+    public EffectRunner(Database database, int callerQueriesMax, Targets targets) {
+        this.database = database;
+        this.callerGate = new Semaphore(callerQueriesMax);
+        this.inbox = targets.inbox();
+        this.engine = targets.engine();
+        this.log = targets.log();
+        this.keys = targets.keys();
+    }
+
+    @Override
+    public void emit(Effect effect) {
+        switch (effect) {
+            case Effect.Confirm(var lsn) -> inbox.confirm(lsn);
+            case Effect.Log(var notice) -> log.accept(notice);
+            case Effect.UseCatalog(var catalog) -> keys.accept(catalog);
+            case Effect.LoadCatalog(var id, var scope) ->
+                ask(
+                        catalogGate,
+                        () -> new Input.CatalogAnswer(id, database.load(scope)),
+                        () -> new Input.CatalogAnswer(id, null),
+                        "catalog reload failed");
+            case Effect.PollRights() ->
+                ask(
+                        rightsGate,
+                        () -> new Input.RightsAnswer(database.rightsFingerprint()),
+                        () -> new Input.RightsAnswer(null),
+                        "rights poll failed");
+            case Effect.AskFolds(var id, var caller, var folds) ->
+                ask(
+                        callerGate,
+                        () -> new Input.FoldsAnswer(id, database.fold(caller, folds)),
+                        () -> new Input.FoldsAnswer(id, null),
+                        "question about a caller failed");
+            case Effect.Probe probe ->
+                ask(
+                        callerGate,
+                        () -> new Input.ProbeAnswer(probe.probeId(), database.probe(probe)),
+                        () -> new Input.ProbeAnswer(probe.probeId(), new ProbeOutcome.Failed(CONNECTION_FAILURE)),
+                        "probe failed");
+        }
+    }
+
+    /// Ends what is under way; its answers are dropped, and its failures are no news.
+    public void close() {
+        closing.set(true);
+        executor.shutdownNow();
+    }
+
+    private void ask(Semaphore gate, Supplier<Input> question, Supplier<Input> failure, String what) {
+        try {
+            executor.execute(() -> {
+                try {
+                    gate.acquire();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    return;
+                }
+                Input answer;
+                try {
+                    answer = question.get();
+                } catch (RuntimeException e) {
+                    if (!closing.get()) {
+                        log.accept(new Notice(Notice.Level.WARN, what, List.of("reason", reason(e))));
+                    }
+                    answer = failure.get();
+                } finally {
+                    gate.release();
+                }
+                engine.submit(answer);
+            });
+        } catch (RejectedExecutionException stopping) {
+            engine.submit(failure.get());
+        }
+    }
+
+    /// The adapter's own message, which names the question and the state; a cause's may repeat a value.
+    private static String reason(RuntimeException failure) {
+        return String.valueOf(failure.getMessage());
+    }
+}

@@ -1,0 +1,170 @@
+package sluice.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static sluice.server.app.RunningSluice.ALICE;
+import static sluice.server.app.RunningSluice.BOB;
+import static sluice.server.app.RunningSluice.shape;
+
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import sluice.testkit.Await;
+import sluice.testkit.PostgresCluster;
+import sluice.testkit.PostgresDatabase;
+import sluice.testkit.sse.SseClient;
+
+/// Policies, grants and roles that change under open streams. The tick is an hour away, so nothing here waits for it.
+class RightsInMotionPgTest {
+    private static PostgresDatabase database;
+    private static RunningSluice sluice;
+
+    @BeforeAll
+    static void start() throws Exception {
+        database = PostgresCluster.of(PostgresCluster.NEWEST)
+                .createDatabase("rights_in_motion")
+                .withStandardRoles();
+        for (String table : new String[] {"dropped", "restricted", "granted", "reviewed", "untouched"}) {
+            database.execute(
+                    "CREATE TABLE " + table + " (id int PRIMARY KEY, owner_id uuid NOT NULL, secret text)",
+                    "ALTER TABLE " + table + " ENABLE ROW LEVEL SECURITY",
+                    "CREATE POLICY own ON " + table + " FOR SELECT TO authenticated USING (owner_id = auth.uid())");
+        }
+        database.execute(
+                "CREATE TABLE measured (id int, owner_id uuid NOT NULL, PRIMARY KEY (id)) PARTITION BY RANGE (id)",
+                "CREATE TABLE measured_1 PARTITION OF measured FOR VALUES FROM (0) TO (1000)",
+                "ALTER TABLE measured ENABLE ROW LEVEL SECURITY",
+                "CREATE POLICY own ON measured FOR SELECT TO authenticated USING (owner_id = auth.uid())",
+                "CREATE PUBLICATION sluice FOR TABLE dropped, restricted, granted, reviewed, untouched, measured"
+                        + " WITH (publish_via_partition_root = true)");
+        sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h"));
+    }
+
+    @AfterAll
+    static void stop() {
+        sluice.close();
+        database.close();
+    }
+
+    @Test
+    void a_dropped_policy_ends_the_shape_at_the_next_change_and_the_change_is_not_sent() {
+        try (SseClient alice = open(ALICE, "dropped")) {
+            insert("dropped", 1, ALICE);
+            assertThat(alice.await("change").data()).contains("\"id\":1");
+
+            database.execute("DROP POLICY own ON dropped", row("dropped", 2, ALICE));
+
+            assertThat(alice.await("error").data()).contains("shape_not_authorized");
+            assertThat(alice.received()).noneMatch(event -> event.data().contains("\"id\":2"));
+        }
+    }
+
+    @Test
+    void a_new_restrictive_policy_hides_the_next_row() {
+        try (SseClient alice = open(ALICE, "restricted")) {
+            insert("restricted", 1, ALICE);
+            alice.await("change");
+
+            database.execute(
+                    "CREATE POLICY small ON restricted AS RESTRICTIVE FOR SELECT TO authenticated USING (id < 100)",
+                    row("restricted", 200, ALICE),
+                    row("restricted", 2, ALICE));
+
+            assertThat(alice.await("change").data()).contains("\"id\":2");
+        }
+    }
+
+    @Test
+    void a_revoked_column_disappears_from_the_next_event() {
+        try (SseClient alice = open(ALICE, "granted")) {
+            insert("granted", 1, ALICE);
+            assertThat(alice.await("change").data()).contains("\"secret\"");
+
+            database.execute(
+                    "REVOKE SELECT ON granted FROM authenticated",
+                    "GRANT SELECT (id, owner_id) ON granted TO authenticated",
+                    row("granted", 2, ALICE));
+
+            assertThat(alice.await("change").data()).contains("\"id\":2").doesNotContain("\"secret\"");
+        }
+    }
+
+    @Test
+    void a_function_that_changes_its_answer_is_asked_again_within_the_rights_poll() {
+        database.execute(
+                "CREATE FUNCTION public.tenant() RETURNS uuid LANGUAGE sql STABLE AS"
+                        + " $$ SELECT (current_setting('request.jwt.claims', true)::jsonb ->> 'sub')::uuid $$",
+                "CREATE POLICY tenant ON reviewed FOR SELECT TO authenticated USING (owner_id = public.tenant())",
+                "DROP POLICY own ON reviewed");
+        try (SseClient alice = open(ALICE, "reviewed")) {
+            insert("reviewed", 1, ALICE);
+            assertThat(alice.await("change").data()).contains("\"id\":1");
+
+            database.execute("CREATE OR REPLACE FUNCTION public.tenant() RETURNS uuid LANGUAGE sql STABLE AS"
+                    + " $$ SELECT '" + BOB + "'::uuid $$");
+            awaitPolls();
+            insert("reviewed", 2, ALICE);
+            insert("reviewed", 3, BOB);
+
+            assertThat(alice.await("change").data()).contains("\"id\":3");
+        }
+    }
+
+    @Test
+    void a_policy_of_a_partition_root_acts_at_its_next_commit() {
+        try (SseClient alice = open(ALICE, "measured")) {
+            database.execute("INSERT INTO measured VALUES (1, '" + ALICE + "')");
+            assertThat(alice.await("change").data()).contains("\"id\":1");
+
+            database.execute("DROP POLICY own ON measured", "INSERT INTO measured VALUES (2, '" + ALICE + "')");
+
+            assertThat(alice.await("error").data()).contains("shape_not_authorized");
+            assertThat(alice.received()).noneMatch(event -> event.data().contains("\"id\":2"));
+        }
+    }
+
+    /// A role's new attribute is seen by the poll alone: no row of the table was touched meanwhile.
+    @Test
+    void a_bypass_that_is_taken_away_ends_the_shape_within_the_rights_poll() {
+        database.execute("CREATE ROLE " + "auditor_rim" + " NOLOGIN BYPASSRLS");
+        try {
+            // the role is not among the allowed ones: it may not even open
+            SseClient refused = sluice.stream(sluice.token(ALICE, "auditor_rim"), shape("s", "untouched", ""));
+            assertThat(refused.status()).isEqualTo(401);
+        } finally {
+            database.execute("DROP ROLE auditor_rim");
+        }
+        try (SseClient service = sluice.stream(sluice.token(ALICE, "service_role"), shape("s", "untouched", ""))) {
+            assertThat(service.await("ready").data()).contains("\"tier\":\"A\"", "bypasses row-level security");
+            database.execute("ALTER ROLE service_role NOBYPASSRLS");
+
+            assertThat(service.await("error").data()).contains("shape_not_authorized");
+        } finally {
+            database.execute("ALTER ROLE service_role BYPASSRLS");
+        }
+    }
+
+    private static SseClient open(String subject, String table) {
+        SseClient client = sluice.stream(sluice.token(subject), shape("s", table, ""));
+        assertThat(client.await("ready").data()).contains("\"ok\":true");
+        return client;
+    }
+
+    private static void insert(String table, int id, String owner) {
+        database.execute(row(table, id, owner));
+    }
+
+    private static String row(String table, int id, String owner) {
+        return "INSERT INTO " + table + " VALUES (" + id + ", '" + owner + "', 'x')";
+    }
+
+    /// Two whole rights polls have begun and been answered after this instant.
+    private static void awaitPolls() {
+        long before = sluice.server().rightsPolls();
+        Await.until(
+                "the rights were polled",
+                Duration.ofSeconds(20),
+                () -> sluice.server().rightsPolls() >= before + 3);
+    }
+}

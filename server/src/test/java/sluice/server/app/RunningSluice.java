@@ -1,0 +1,92 @@
+package sluice.server.app;
+
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import sluice.server.config.Settings;
+import sluice.server.config.SettingsReader;
+import sluice.server.http.ExtraRoutes;
+import sluice.testkit.Await;
+import sluice.testkit.PostgresDatabase;
+import sluice.testkit.http.Claims;
+import sluice.testkit.http.JwksServer;
+import sluice.testkit.http.TokenSigner;
+import sluice.testkit.sse.SseClient;
+
+/// The real server in this process, against a real database: what a test opens streams on.
+final class RunningSluice implements AutoCloseable {
+    static final String ALICE = "aaaaaaaa-0000-4000-8000-000000000001";
+    static final String BOB = "bbbbbbbb-0000-4000-8000-000000000002";
+
+    private final TokenSigner signer = TokenSigner.es256("test");
+    private final JwksServer jwks = JwksServer.publishing(signer);
+    private final Path spill;
+    private final SluiceServer server;
+
+    private RunningSluice(PostgresDatabase database, Map<String, String> overrides) throws Exception {
+        spill = Files.createTempDirectory("sluice-spill");
+        Map<String, String> environment = new LinkedHashMap<>();
+        environment.put("SLUICE_LISTEN_ADDR", "127.0.0.1:0");
+        environment.put("SLUICE_DB_REPL_URL", database.url("sluice_repl") + "?replication=database");
+        environment.put("SLUICE_DB_AUTHZ_URL", database.url("sluice_authz"));
+        environment.put("SLUICE_JWKS_URL", jwks.uri().toString());
+        environment.put("SLUICE_ALLOWED_ROLES", "anon,authenticated,service_role");
+        environment.put("SLUICE_SLOT_NAME", "sluice_" + database.name());
+        environment.put("SLUICE_STATUS_INTERVAL", "200ms");
+        environment.put("SLUICE_SPILL_DIR", spill.toString());
+        environment.put("SLUICE_LOG_LEVEL", "warn");
+        environment.putAll(overrides);
+        Settings settings = new SettingsReader(
+                        environment, new SettingsReader.Place("test", Path.of(System.getProperty("java.io.tmpdir"))))
+                .read();
+        server = SluiceServer.start(settings, ExtraRoutes.NONE);
+    }
+
+    /// Starts and waits until streams may open.
+    static RunningSluice on(PostgresDatabase database) throws Exception {
+        return on(database, Map.of());
+    }
+
+    /// @param overrides settings by their full name
+    static RunningSluice on(PostgresDatabase database, Map<String, String> overrides) throws Exception {
+        RunningSluice running = new RunningSluice(database, overrides);
+        Await.until("streams may open", Duration.ofSeconds(30), running.server::isServing);
+        return running;
+    }
+
+    SluiceServer server() {
+        return server;
+    }
+
+    URI uri(String path) {
+        return URI.create("http://127.0.0.1:" + server.port() + path);
+    }
+
+    String token(String subject) {
+        return token(subject, "authenticated");
+    }
+
+    String token(String subject, String role) {
+        return signer.sign(Claims.of(subject).role(role).audience("authenticated"));
+    }
+
+    /// Opens a stream of one shape; `ready` is still to be read.
+    SseClient stream(String token, String subscriptions) {
+        return SseClient.post(uri("/sluice/v1/stream"), "{\"subscriptions\":[" + subscriptions + "]}")
+                .bearer(token)
+                .open();
+    }
+
+    static String shape(String label, String table, String more) {
+        return "{\"sub\":\"" + label + "\",\"shape\":{\"table\":\"" + table + "\"" + more + "}}";
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        jwks.close();
+    }
+}
