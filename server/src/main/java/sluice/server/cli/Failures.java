@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import sluice.server.app.StartException;
 import sluice.server.config.SettingsException;
 import sluice.server.demo.DemoException;
 import sluice.server.postgres.console.StatementException;
@@ -31,7 +32,7 @@ final class Failures {
         }
         if (problem instanceof DemoException demo) {
             err.println("sluice: " + demo.line());
-        } else if (problem instanceof SettingsException) {
+        } else if (problem instanceof StartException || problem instanceof SettingsException) {
             String.valueOf(problem.getMessage()).lines().forEach(line -> err.println("sluice: " + line));
         } else {
             err.println("sluice: this should not have happened; please report it with the following lines");

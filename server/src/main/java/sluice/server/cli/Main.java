@@ -21,6 +21,8 @@ import picocli.CommandLine.Spec;
             "Exit status: 0 done, 1 failed, 2 wrong usage or could not run."
         },
         subcommands = {
+            DemoCommand.class,
+            ServeCommand.class,
             SetupCommand.class,
             SqlCommand.class,
             TokenCommand.class,
