@@ -15,8 +15,8 @@ import sluice.testkit.postgres.PostgresServer;
 /// [#of] gives the one that all tests of this JVM share, per major version; nobody stops it or changes its settings.
 /// [#start] gives one of your own for that. Both are gone when the JVM is, however it ends.
 ///
-/// `fsync` is off, since no test survives a power cut. `synchronous_commit` is on: without it a commit stays invisible
-/// to logical decoding until the WAL writer flushes. The server's time zone is neither UTC nor the JVM's.
+/// `fsync` is off, since no test survives a power cut. `synchronous_commit` is on: without it a commit stays
+/// invisible to logical decoding until the WAL writer flushes. The server's time zone is neither UTC nor the JVM's.
 public final class PostgresCluster implements AutoCloseable {
     public static final List<Integer> MAJORS = List.of(15, 16, 17, 18);
     public static final int NEWEST = 18;

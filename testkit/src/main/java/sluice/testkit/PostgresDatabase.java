@@ -19,8 +19,8 @@ import sluice.testkit.postgres.PostgresServer;
 /// One database of a [PostgresCluster], usually one per test class. Closing it drops its slots and the database.
 ///
 /// [#execute], [#rows] and [#asRole] share one session of the superuser, in which time zone, date style and number
-/// format are pinned to UTC, ISO and PostgreSQL's defaults, whatever the database says; several threads may use them in
-/// turn. [#connect] gives sessions of one's own, with the settings that the driver leaves.
+/// format are pinned to UTC, ISO and PostgreSQL's defaults, whatever the database says; several threads may use
+/// them in turn. [#connect] gives sessions of one's own, with the settings that the driver leaves.
 public final class PostgresDatabase implements AutoCloseable {
     static final String MAINTENANCE = "postgres";
 

@@ -7,8 +7,8 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/// What stands behind a server: PostgreSQL with the demo's roles and tables, and a key set. For a server that somebody
-/// else starts.
+/// What stands behind a server: PostgreSQL with the demo's roles and tables, and a key set. For a server that
+/// somebody else starts.
 ///
 /// Life: `start`, `close`. PostgreSQL also stops when this process ends in any other way.
 public final class Backdrop implements AutoCloseable {

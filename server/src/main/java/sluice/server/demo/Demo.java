@@ -10,8 +10,8 @@ import sluice.server.postgres.console.Console;
 
 /// A running demo: PostgreSQL, key set, server.
 ///
-/// Life: `start` brings up each part and waits until the server streams; `close` ends them in the opposite order. When a
-/// later part fails, what was started is ended before `start` throws.
+/// Life: `start` brings up each part and waits until the server streams; `close` ends them in the opposite order.
+/// When a later part fails, what was started is ended before `start` throws.
 public final class Demo implements AutoCloseable {
     /// Started parts, the last one first.
     private final Deque<AutoCloseable> parts;
@@ -64,14 +64,13 @@ public final class Demo implements AutoCloseable {
         DemoTokens tokens = DemoTokens.signedWith(key);
 
         progress.step("starting the server");
-        DemoServer server = DemoServer.start(
-                options, logins.settings(options, jwks.url()), DemoRoutes.of(database, key, tokens));
+        DemoServer server =
+                DemoServer.start(options, logins.settings(options, jwks.url()), DemoRoutes.of(database, key, tokens));
         parts.push(server);
         String baseUrl = "http://127.0.0.1:" + server.port();
         server.awaitReady(baseUrl);
 
-        new DemoState(ProcessHandle.current().pid(), baseUrl, cluster.port(), cluster.password())
-                .write(options.data());
+        new DemoState(ProcessHandle.current().pid(), baseUrl, cluster.port(), cluster.password()).write(options.data());
         parts.push(() -> DemoState.remove(options.data()));
         String postgresUrl = "postgres://" + EmbeddedCluster.OWNER + ":" + cluster.password() + "@127.0.0.1:"
                 + cluster.port() + "/" + DemoState.DATABASE;

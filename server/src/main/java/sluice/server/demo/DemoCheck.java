@@ -88,7 +88,8 @@ public final class DemoCheck {
             boolean good = check(facts, console);
             if (!good) {
                 out.println("the server's log ends with:");
-                out.println(Folders.lastLines(options.data().resolve("server.log"), 20).indent(2));
+                out.println(Folders.lastLines(options.data().resolve("server.log"), 20)
+                        .indent(2));
             }
             return good;
         } catch (StatementException e) {
@@ -131,11 +132,10 @@ public final class DemoCheck {
         return List.of(
                 new Write(Person.ALICE, insert(name + " a1", "false")),
                 new Write(Person.BOB, insert(name + " b1", "false")),
+                new Write(Person.ALICE, "INSERT INTO notes (title) VALUES ('%1$s a2'), ('%1$s a3')".formatted(name)),
                 new Write(
                         Person.ALICE,
-                        "INSERT INTO notes (title) VALUES ('%1$s a2'), ('%1$s a3')".formatted(name)),
-                new Write(
-                        Person.ALICE, "UPDATE notes SET body = 'changed', updated_at = now() WHERE title = '" + name + " a1'"),
+                        "UPDATE notes SET body = 'changed', updated_at = now() WHERE title = '" + name + " a1'"),
                 new Write(Person.BOB, "UPDATE notes SET done = true WHERE title = '" + name + " b1'"),
                 new Write(Person.BOB, insert(name + " b2", "true")),
                 new Write(Person.ALICE, "DELETE FROM notes WHERE title = '" + name + " a2'"),
@@ -195,7 +195,8 @@ public final class DemoCheck {
                     witness.person().label(),
                     witness.operations(),
                     same
-                            ? "and holds what SELECT shows: " + witness.rows() + (witness.rows() == 1 ? " row" : " rows")
+                            ? "and holds what SELECT shows: " + witness.rows()
+                                    + (witness.rows() == 1 ? " row" : " rows")
                             : "and does NOT hold what SELECT shows");
         }
     }
@@ -203,8 +204,7 @@ public final class DemoCheck {
     /// Asks PostgreSQL what each person sees now.
     private void look(Console console) throws StatementException {
         for (Witness witness : witnesses) {
-            String rows = console.run(
-                            caller(witness.person()), visible())
+            String rows = console.run(caller(witness.person()), visible())
                     .getLast()
                     .rows()
                     .getFirst()
@@ -221,8 +221,7 @@ public final class DemoCheck {
                 FROM (SELECT 'notes' AS name, to_jsonb(note) AS image FROM public.notes AS note WHERE id > %1$d
                       UNION ALL
                       SELECT 'posts', to_jsonb(post) FROM public.posts AS post WHERE id > %2$d) AS visible
-                """
-                .formatted(notesBefore, postsBefore);
+                """.formatted(notesBefore, postsBefore);
     }
 
     private static JsonNode parsed(String json) {
@@ -247,8 +246,9 @@ public final class DemoCheck {
     }
 
     private boolean verdict() {
-        List<String> problems =
-                witnesses.stream().flatMap(witness -> witness.problems().stream()).toList();
+        List<String> problems = witnesses.stream()
+                .flatMap(witness -> witness.problems().stream())
+                .toList();
         Duration longest = witnesses.stream()
                 .map(Witness::longestDelay)
                 .max(Duration::compareTo)

@@ -64,9 +64,8 @@ final class DemoServer implements AutoCloseable {
                 .timeout(Duration.ofSeconds(5))
                 .build();
         long deadline = System.nanoTime() + READY_WITHIN.toNanos();
-        try (HttpClient client = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .build()) {
+        try (HttpClient client =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
             while (System.nanoTime() < deadline) {
                 if (answers(client, request)) {
                     return;

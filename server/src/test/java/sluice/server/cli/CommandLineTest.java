@@ -78,11 +78,8 @@ class CommandLineTest {
     @Test
     void rows_are_shown_in_columns_and_cannot_move_the_cursor() {
         StatementResult result = new StatementResult(
-                "SELECT 2",
-                List.of("id", "title"),
-                List.of(List.of("1", "a"), List.of("22", "b\u001b[2Jc\nd")));
-        assertThat(TextTable.of(result))
-                .isEqualTo(" id | title\n----+----------\n 1  | a\n 22 | b [2Jc d\n(2 rows)\n");
+                "SELECT 2", List.of("id", "title"), List.of(List.of("1", "a"), List.of("22", "b\u001b[2Jc\nd")));
+        assertThat(TextTable.of(result)).isEqualTo(" id | title\n----+----------\n 1  | a\n 22 | b [2Jc d\n(2 rows)\n");
         assertThat(TextTable.of(new StatementResult("INSERT 0 1", List.of(), List.of())))
                 .isEqualTo("INSERT 0 1\n");
     }

@@ -39,7 +39,9 @@ final class Browser implements AutoCloseable {
 
     private Browser(Process process, URI debugger) {
         this.process = process;
-        this.socket = client.newWebSocketBuilder().buildAsync(debugger, new Listener()).join();
+        this.socket = client.newWebSocketBuilder()
+                .buildAsync(debugger, new Listener())
+                .join();
     }
 
     static Browser start(Path profile) throws Exception {
@@ -58,7 +60,8 @@ final class Browser implements AutoCloseable {
                         "--user-data-dir=" + profile,
                         "about:blank")
                 .redirectErrorStream(true)
-                .redirectOutput(Files.createTempFile(profile.getParent(), "chromium", ".log").toFile())
+                .redirectOutput(Files.createTempFile(profile.getParent(), "chromium", ".log")
+                        .toFile())
                 .start();
         Browser browser = new Browser(process, debugger(process, profile.resolve("DevToolsActivePort")));
         browser.open();
@@ -174,7 +177,8 @@ final class Browser implements AutoCloseable {
                 return;
             }
             switch (json.path("method").asText()) {
-                case "Runtime.exceptionThrown" -> complaints.add(json.at("/params/exceptionDetails").toString());
+                case "Runtime.exceptionThrown" ->
+                    complaints.add(json.at("/params/exceptionDetails").toString());
                 case "Log.entryAdded" -> {
                     if (json.at("/params/entry/level").asText().equals("error")) {
                         complaints.add(json.at("/params/entry/text").asText() + " "

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.server.postgres.console.StatementResult;
@@ -35,7 +36,8 @@ class DemoIT {
         Path data = scratch.resolve("data");
         String token;
         int port;
-        try (DemoProcess demo = DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
+        try (DemoProcess demo =
+                DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
             JsonNode facts = demo.facts();
             token = facts.at("/tokens/alice").asText();
             port = URI.create(facts.path("postgres_url").asText().replace("postgres://", "http://"))
@@ -57,15 +59,14 @@ class DemoIT {
             demo.kill();
         }
         awaitClosed(port);
-        try (DemoProcess again = DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
+        try (DemoProcess again =
+                DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
             JsonNode facts = again.facts();
             assertThat(titles(data, "alice")).containsExactly("for alice");
             assertThat(titles(data, "owner")).containsExactly("for alice", "for bob");
             try (HttpClient client = client();
                     EventStream alice = open(client, facts, token)) {
-                assertThat(next(alice).name())
-                        .as("a token of the first run")
-                        .isEqualTo("ready");
+                assertThat(next(alice).name()).as("a token of the first run").isEqualTo("ready");
                 alice.close();
                 client.shutdownNow();
             }
@@ -80,7 +81,8 @@ class DemoIT {
     @Test
     void a_postgresql_left_behind_is_stopped_by_the_next_start() throws Exception {
         Path data = scratch.resolve("data");
-        try (DemoProcess demo = DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
+        try (DemoProcess demo =
+                DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
             demo.facts();
             sql(data, "bob", "insert into notes (title) values ('kept')");
             // The shell first: it would stop PostgreSQL when it saw the program end.
@@ -88,11 +90,14 @@ class DemoIT {
             demo.kill();
         }
         assertThat(data.resolve("postgresql-18").resolve("postmaster.pid")).exists();
-        try (DemoProcess again = DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
+        try (DemoProcess again =
+                DemoProcess.start(scratch, "demo", "--port", "0", "--json", "--data", data.toString())) {
             again.facts();
             assertThat(again.errors()).contains("stopping the PostgreSQL that an earlier run left behind");
             assertThat(titles(data, "bob")).containsExactly("kept");
-            assertThat(second(data)).contains("a demo already runs from " + data).contains("--data");
+            assertThat(second(data))
+                    .contains("a demo already runs from " + data)
+                    .contains("--data");
         }
     }
 
@@ -155,7 +160,7 @@ class DemoIT {
             event = stream.next(PATIENCE);
         }
         assertThat(event).as("an event within " + PATIENCE).isNotNull();
-        return event;
+        return Objects.requireNonNull(event);
     }
 
     private static String title(EventStream.Event event) {

@@ -30,10 +30,10 @@ import sluice.testkit.Await;
 /// Life: created (a folder with an empty cluster), then any number of times started and
 /// stopped, then closed (folder removed).
 ///
-/// The postmaster is a child of a small shell that waits for its standard input to end. That happens when this process
-/// closes it, and also when this process is killed, whatever the signal: then the shell stops the postmaster and
-/// removes the folder. If even the shell was killed, the next start of any server finds the folder unlocked and clears
-/// it away.
+/// The postmaster is a child of a small shell that waits for its standard input to end. That happens when this
+/// process closes it, and also when this process is killed, whatever the signal: then the shell stops the
+/// postmaster and removes the folder. If even the shell was killed, the next start of any server finds the folder
+/// unlocked and clears it away.
 ///
 /// Not safe for use by several threads.
 public final class PostgresServer implements AutoCloseable {

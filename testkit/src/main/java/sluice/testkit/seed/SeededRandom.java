@@ -6,8 +6,8 @@ import java.util.List;
 
 /// A stream of numbers that depends on its seed and on nothing else (SplitMix64, so it does not change with the JDK).
 ///
-/// Components that draw independently get a [#fork] each: then one more draw here does not change what is drawn there,
-/// and a failing seed still fails after an unrelated change. One thread at a time.
+/// Components that draw independently get a [#fork] each: then one more draw here does not change what is drawn
+/// there, and a failing seed still fails after an unrelated change. One thread at a time.
 public final class SeededRandom {
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 

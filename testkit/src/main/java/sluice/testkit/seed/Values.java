@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 
-/// Values as PostgreSQL reads them, drawn where faults live: the least, the greatest, the empty, one beyond the usual,
-/// and signs that some layer between must escape.
+/// Values as PostgreSQL reads them, drawn where faults live: the least, the greatest, the empty, one beyond the
+/// usual, and signs that some layer between must escape.
 public final class Values {
     private static final List<String> RESERVED = List.of("user", "order", "select", "table", "default", "null", "all");
 

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Turns the bytes of an event stream into events, however they are cut.
 ///
-/// Follows "Interpreting an event stream" of the HTML standard: lines end in LF, CR or CRLF; a line that starts with a
-/// colon is a comment; one blank after a field's colon is not part of its value; an event without data is not
+/// Follows "Interpreting an event stream" of the HTML standard: lines end in LF, CR or CRLF; a line that starts
+/// with a colon is a comment; one blank after a field's colon is not part of its value; an event without data is not
 /// dispatched; what stands after the last blank line when the stream ends is dropped.
 final class SseParser {
     private static final String BYTE_ORDER_MARK = "\uFEFF";
