@@ -25,7 +25,7 @@ import sluice.testkit.Await;
 ///     SseClient client = SseClient.post(uri, body).bearer(token).open();
 ///     client.await("ready");
 ///     SseEvent change = client.await(event -> event.is("change"));
-///     assertThat(client.eventsUntil(fence)).isEmpty();     // what must not arrive, without sleeping
+///     client.assertNothingUntil(fence);     // what must not arrive, without sleeping
 ///
 /// Awaiting consumes what comes before the match; [#received] still has it. A response other than 200 is not an event
 /// stream: then [#status] and [#refusal] say all.
@@ -163,6 +163,14 @@ public final class SseClient implements AutoCloseable {
         int from = received.size();
         await(fence);
         return List.copyOf(received.subList(from, received.size() - 1));
+    }
+
+    /// Fails unless the fence is the next event.
+    public void assertNothingUntil(Predicate<SseEvent> fence) {
+        List<SseEvent> events = eventsUntil(fence);
+        if (!events.isEmpty()) {
+            throw new AssertionError("should not have arrived: " + events);
+        }
     }
 
     /// Consumes what is left and says how it ended.

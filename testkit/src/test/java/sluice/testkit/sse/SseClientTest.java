@@ -70,6 +70,18 @@ class SseClientTest {
     }
 
     @Test
+    void what_should_not_have_arrived_is_shown() throws Exception {
+        String body = chunk("data: 1\n\nevent: fence\ndata: x\n\nevent: fence\ndata: y\n\n");
+        try (Peer peer = new Peer(HEAD + body);
+                SseClient client = SseClient.post(peer.uri("/stream"), "{}").open()) {
+            assertThatThrownBy(() -> client.assertNothingUntil(event -> event.is("fence")))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageContaining("data=1");
+            client.assertNothingUntil(event -> event.is("fence"));
+        }
+    }
+
+    @Test
     void a_cut_connection_is_not_an_end() throws Exception {
         try (Peer peer = new Peer(HEAD + chunk("data: 1\n\n"));
                 SseClient client = SseClient.post(peer.uri("/stream"), "{}").open()) {
