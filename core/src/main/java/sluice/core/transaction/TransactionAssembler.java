@@ -33,6 +33,7 @@ public final class TransactionAssembler {
     private final List<RelationDefinition> announced = new ArrayList<>();
     private @Nullable Open open;
     private @Nullable Ready ready;
+    private @Nullable WalEvent givenBack;
     private Lsn lastEnd = Lsn.ZERO;
     private Lsn lastLoneMessage = Lsn.ZERO;
     private boolean discarding;
@@ -69,7 +70,7 @@ public final class TransactionAssembler {
     ///
     /// @throws SpillException when a commit can be held nowhere
     public void accept(PgOutputMessage message) {
-        if (ready != null) {
+        if (ready != null || givenBack != null) {
             throw new IllegalStateException("events are waiting to be taken");
         }
         switch (message) {
@@ -142,6 +143,11 @@ public final class TransactionAssembler {
 
     /// The next event made of what was accepted, null when there is none yet.
     public @Nullable WalEvent next() {
+        WalEvent again = givenBack;
+        givenBack = null;
+        if (again != null) {
+            return again;
+        }
         Ready waiting = ready;
         if (waiting == null) {
             return null;
@@ -154,9 +160,14 @@ public final class TransactionAssembler {
         return event;
     }
 
+    /// Takes back the event {@link #next} gave last, because it could not be handed on; it comes again.
+    public void giveBack(WalEvent event) {
+        givenBack = event;
+    }
+
     /// Whether the stream is between transactions with nothing waiting to be taken.
     public boolean isIdle() {
-        return open == null && !discarding && ready == null;
+        return open == null && !discarding && ready == null && givenBack == null;
     }
 
     /// End LSN of the last commit handed out or waiting to be: where a new connection starts.

@@ -291,6 +291,11 @@ public final class SluiceServer implements AutoCloseable {
         return database.rightsPolls();
     }
 
+    /// Bytes of the log that wait for the engine.
+    long waitingBytes() {
+        return inbox.weightBytes();
+    }
+
     /// Completed with the reason when the server can no longer serve; it has to be closed then.
     public CompletableFuture<String> ended() {
         return replication.ended();

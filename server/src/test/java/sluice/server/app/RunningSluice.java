@@ -15,6 +15,7 @@ import sluice.testkit.http.Claims;
 import sluice.testkit.http.JwksServer;
 import sluice.testkit.http.TokenSigner;
 import sluice.testkit.sse.SseClient;
+import sluice.testkit.sse.SseRequest;
 
 /// The real server in this process, against a real database: what a test opens streams on.
 final class RunningSluice implements AutoCloseable {
@@ -28,6 +29,16 @@ final class RunningSluice implements AutoCloseable {
 
     private RunningSluice(PostgresDatabase database, Map<String, String> overrides) throws Exception {
         spill = Files.createTempDirectory("sluice-spill");
+        Map<String, String> environment = environment(database, jwks, spill);
+        environment.putAll(overrides);
+        Settings settings = new SettingsReader(
+                        environment, new SettingsReader.Place("test", Path.of(System.getProperty("java.io.tmpdir"))))
+                .read();
+        server = SluiceServer.start(settings, ExtraRoutes.NONE);
+    }
+
+    /// Every setting a server for tests needs, by its full name.
+    static Map<String, String> environment(PostgresDatabase database, JwksServer jwks, Path spill) {
         Map<String, String> environment = new LinkedHashMap<>();
         environment.put("SLUICE_LISTEN_ADDR", "127.0.0.1:0");
         environment.put("SLUICE_DB_REPL_URL", database.url("sluice_repl") + "?replication=database");
@@ -38,11 +49,7 @@ final class RunningSluice implements AutoCloseable {
         environment.put("SLUICE_STATUS_INTERVAL", "200ms");
         environment.put("SLUICE_SPILL_DIR", spill.toString());
         environment.put("SLUICE_LOG_LEVEL", "warn");
-        environment.putAll(overrides);
-        Settings settings = new SettingsReader(
-                        environment, new SettingsReader.Place("test", Path.of(System.getProperty("java.io.tmpdir"))))
-                .read();
-        server = SluiceServer.start(settings, ExtraRoutes.NONE);
+        return environment;
     }
 
     /// Starts and waits until streams may open.
@@ -52,9 +59,18 @@ final class RunningSluice implements AutoCloseable {
 
     /// @param overrides settings by their full name
     static RunningSluice on(PostgresDatabase database, Map<String, String> overrides) throws Exception {
-        RunningSluice running = new RunningSluice(database, overrides);
-        Await.until("streams may open", Duration.ofSeconds(30), running.server::isServing);
+        RunningSluice running = starting(database, overrides);
+        running.awaitServing();
         return running;
+    }
+
+    /// Starts and does not wait: streams may be refused yet.
+    static RunningSluice starting(PostgresDatabase database, Map<String, String> overrides) throws Exception {
+        return new RunningSluice(database, overrides);
+    }
+
+    void awaitServing() {
+        Await.until("streams may open", Duration.ofSeconds(30), server::isServing);
     }
 
     SluiceServer server() {
@@ -63,6 +79,17 @@ final class RunningSluice implements AutoCloseable {
 
     URI uri(String path) {
         return URI.create("http://127.0.0.1:" + server.port() + path);
+    }
+
+    /// What `/readyz` answers now.
+    int readyStatus() {
+        try (SseClient answer = SseClient.get(uri("/readyz")).open()) {
+            return answer.status();
+        }
+    }
+
+    String sign(Claims claims) {
+        return signer.sign(claims);
     }
 
     String token(String subject) {
@@ -75,9 +102,12 @@ final class RunningSluice implements AutoCloseable {
 
     /// Opens a stream of one shape; `ready` is still to be read.
     SseClient stream(String token, String subscriptions) {
+        return request(token, subscriptions).open();
+    }
+
+    SseRequest request(String token, String subscriptions) {
         return SseClient.post(uri("/sluice/v1/stream"), "{\"subscriptions\":[" + subscriptions + "]}")
-                .bearer(token)
-                .open();
+                .bearer(token);
     }
 
     static String shape(String label, String table, String more) {

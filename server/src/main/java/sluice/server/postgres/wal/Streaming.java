@@ -48,6 +48,7 @@ final class Streaming {
     private long acknowledgedAt;
     private long idleAt;
     private long lockCheckedAt;
+    private boolean lockLost;
     private long dataAt;
 
     /// What the stream works with; all used on the reader's thread.
@@ -75,6 +76,9 @@ final class Streaming {
         lockCheckedAt = now;
         connection.limitSilence(silentNanosMax);
         dataAt = now;
+        if (!handOverAll(mayGoOn)) {
+            return;
+        }
         while (mayGoOn.getAsBoolean()) {
             if (!holdsLock()) {
                 return;
@@ -104,12 +108,30 @@ final class Streaming {
             dataAt = ports.clock().nanos();
             ports.assembler()
                     .accept(decoder.decode(frame.array(), frame.arrayOffset() + frame.position(), frame.remaining()));
-            for (WalEvent event = ports.assembler().next();
-                    event != null;
-                    event = ports.assembler().next()) {
-                if (!handOver(event, mayGoOn)) {
-                    return true;
+            if (!handOverAll(mayGoOn)) {
+                return true;
+            }
+        }
+        return true;
+    }
+
+    /// Hands over what the assembler holds. What finds no room before the connection ends is
+    /// there for the next one,
+    /// which begins after the commit it belongs to. False when the reader was told to stop meanwhile.
+    private boolean handOverAll(BooleanSupplier mayGoOn) throws SQLException {
+        for (WalEvent event = ports.assembler().next();
+                event != null;
+                event = ports.assembler().next()) {
+            boolean taken = false;
+            try {
+                taken = handOver(event, mayGoOn);
+            } finally {
+                if (!taken) {
+                    ports.assembler().giveBack(event);
                 }
+            }
+            if (!taken) {
+                return false;
             }
         }
         return true;
@@ -192,10 +214,10 @@ final class Streaming {
 
     private boolean holdsLock() {
         long now = ports.clock().nanos();
-        if (now - lockCheckedAt < LOCK_CHECK_NANOS) {
-            return true;
+        if (!lockLost && now - lockCheckedAt >= LOCK_CHECK_NANOS) {
+            lockCheckedAt = now;
+            lockLost = !ports.lock().isHeld();
         }
-        lockCheckedAt = now;
-        return ports.lock().isHeld();
+        return !lockLost;
     }
 }
