@@ -23,10 +23,12 @@ class BeforeReplicationPgTest {
             other.setAutoCommit(false);
             open.execute("SELECT pg_current_xact_id()");
             try (RunningSluice sluice = RunningSluice.starting(database, Map.of())) {
-                Await.until("the slot's creation waits", () -> "1"
-                        .equals(database.value("SELECT count(*) FROM pg_stat_activity WHERE datname ="
-                                + " current_database() AND wait_event_type = 'Lock'"
-                                + " AND query LIKE 'CREATE_REPLICATION_SLOT%'")));
+                Await.until(
+                        "the slot's creation waits",
+                        () -> "1"
+                                .equals(database.value("SELECT count(*) FROM pg_stat_activity WHERE datname ="
+                                        + " current_database() AND wait_event_type = 'Lock'"
+                                        + " AND query LIKE 'CREATE_REPLICATION_SLOT%'")));
 
                 SseClient refused = sluice.stream(sluice.token(ALICE), shape("mine", "notes", ""));
                 assertThat(refused.status()).isEqualTo(503);

@@ -20,12 +20,14 @@ class IdleSlotPgTest {
                     database.execute("INSERT INTO private SELECT n, repeat('x', 200) FROM generate_series("
                             + round * 1000 + ", " + (round * 1000 + 999) + ") n");
                     String written = database.currentLsn();
-                    Await.until("the slot is confirmed past " + written, () -> "t"
-                            .equals(database.value(
-                                    "SELECT confirmed_flush_lsn >= ?::pg_lsn FROM pg_replication_slots"
-                                            + " WHERE slot_name = ?",
-                                    written,
-                                    Notes.slot(database))));
+                    Await.until(
+                            "the slot is confirmed past " + written,
+                            () -> "t"
+                                    .equals(database.value(
+                                            "SELECT confirmed_flush_lsn >= ?::pg_lsn FROM pg_replication_slots"
+                                                    + " WHERE slot_name = ?",
+                                            written,
+                                            Notes.slot(database))));
                 }
                 Notes.insert(database, 1, ALICE);
                 assertThat(Notes.idsUntil(alice, 1)).containsExactly(1);

@@ -43,7 +43,8 @@ class KillUnderLoadIT {
 
     /// The check that the slot was never confirmed past what was dispatched: the server is kept from dispatching,
     /// by a lock on a catalog it has to read before it may judge the changed table's rows, while it goes on
-    /// receiving and acknowledging. Then it is killed, and PostgreSQL is asked what it would send again. A server that
+    /// receiving and acknowledging. Then it is killed, and PostgreSQL is asked what it would send
+    /// again. A server that
     /// acknowledged what it had merely received would have let the rows go that no client ever saw.
     @Test
     void a_killed_server_has_confirmed_nothing_it_had_not_dispatched_and_its_successor_misses_nothing()
@@ -75,9 +76,10 @@ class KillUnderLoadIT {
                 received = Notes.ids(alice);
             }
             assertThat(received)
-                    .containsExactlyElementsOf(IntStream.range(received.getFirst(), received.getFirst() + received.size())
-                            .boxed()
-                            .toList());
+                    .containsExactlyElementsOf(
+                            IntStream.range(received.getFirst(), received.getFirst() + received.size())
+                                    .boxed()
+                                    .toList());
             Set<String> missed = new HashSet<>(
                     writer.xids().tailMap(received.getLast(), false).values());
             assertThat(missed).hasSizeGreaterThanOrEqualTo(HELD_ROWS);
@@ -97,16 +99,16 @@ class KillUnderLoadIT {
                 List<Integer> after = Notes.ids(alice);
                 assertThat(after.getFirst()).isLessThanOrEqualTo(committedBefore + 1);
                 assertThat(after)
-                        .containsExactlyElementsOf(
-                                IntStream.rangeClosed(after.getFirst(), last).boxed().toList());
+                        .containsExactlyElementsOf(IntStream.rangeClosed(after.getFirst(), last)
+                                .boxed()
+                                .toList());
             }
         }
     }
 
     private SseClient open(ServerProcess server) {
         SseClient client = SseClient.post(
-                        server.uri("/sluice/v1/stream"),
-                        "{\"subscriptions\":[" + shape("mine", "notes", "") + "]}")
+                        server.uri("/sluice/v1/stream"), "{\"subscriptions\":[" + shape("mine", "notes", "") + "]}")
                 .bearer(signer.sign(Claims.of(ALICE)))
                 .open();
         assertThat(client.await("ready").data()).contains("\"ok\":true");
@@ -117,24 +119,23 @@ class KillUnderLoadIT {
     private static void awaitAcknowledgements(PostgresDatabase database, String position) {
         AtomicReference<@Nullable String> first = new AtomicReference<>();
         Await.until("the server acknowledges more than once", () -> {
-            String reply = database.rows(
-                            "SELECT r.reply_time::text FROM pg_stat_replication r JOIN pg_replication_slots s"
-                                    + " ON s.active_pid = r.pid WHERE s.slot_name = ? AND r.write_lsn >= ?::pg_lsn",
-                            Notes.slot(database),
-                            position)
-                    .stream()
-                    .map(List::getFirst)
-                    .findFirst()
-                    .orElse(null);
+            List<List<@Nullable String>> replies = database.rows(
+                    "SELECT r.reply_time::text FROM pg_stat_replication r JOIN pg_replication_slots s"
+                            + " ON s.active_pid = r.pid WHERE s.slot_name = ? AND r.write_lsn >= ?::pg_lsn",
+                    Notes.slot(database),
+                    position);
+            String reply = replies.isEmpty() ? null : replies.getFirst().getFirst();
             return reply != null && !first.compareAndSet(null, reply) && !reply.equals(first.get());
         });
     }
 
     /// The transactions the slot still holds.
     private static Set<String> sentAgain(PostgresDatabase database) {
-        Await.until("the slot is free", () -> "f"
-                .equals(database.value(
-                        "SELECT active FROM pg_replication_slots WHERE slot_name = ?", Notes.slot(database))));
+        Await.until(
+                "the slot is free",
+                () -> "f"
+                        .equals(database.value(
+                                "SELECT active FROM pg_replication_slots WHERE slot_name = ?", Notes.slot(database))));
         Set<String> xids = new HashSet<>();
         for (List<@Nullable String> row : database.rows(
                 "SELECT DISTINCT xid::text FROM pg_logical_slot_peek_binary_changes(?, NULL, NULL,"
@@ -160,7 +161,8 @@ class KillUnderLoadIT {
 
         static Writer start(PostgresDatabase database) {
             Writer writer = new Writer(database);
-            writer.done = CompletableFuture.runAsync(writer::run, task -> Thread.ofVirtual().name("writer").start(task));
+            writer.done = CompletableFuture.runAsync(
+                    writer::run, task -> Thread.ofVirtual().name("writer").start(task));
             return writer;
         }
 
@@ -199,8 +201,8 @@ class KillUnderLoadIT {
 
         private void run() {
             try (Connection connection = database.connect();
-                    PreparedStatement insert = connection.prepareStatement(
-                            "INSERT INTO notes VALUES (?, '" + ALICE + "', 'x') RETURNING pg_current_xact_id()::xid::text");
+                    PreparedStatement insert = connection.prepareStatement("INSERT INTO notes VALUES (?, '" + ALICE
+                            + "', 'x') RETURNING pg_current_xact_id()::xid::text");
                     Statement other = connection.createStatement()) {
                 for (int id = 1; !stopped; id++) {
                     permits.acquireUninterruptibly();

@@ -71,7 +71,9 @@ class SecretsPgTest {
     void a_filter_for_somebody_elses_rows_is_refused() {
         try (SseClient alice = sluice.stream(sluice.token(ALICE), filtered("owner_id=eq." + BOB))) {
             String ready = alice.await("ready").data();
-            assertThat(ready).contains("\"ok\":false", "\"shape_not_authorized\"").doesNotContain(BOB);
+            assertThat(ready)
+                    .contains("\"ok\":false", "\"shape_not_authorized\"")
+                    .doesNotContain(BOB);
         }
     }
 
@@ -97,7 +99,8 @@ class SecretsPgTest {
             }
             assertThat(answer).contains(alice.status() == 200 ? "\"error\":{" : "\"error\":");
         }
-        assertThat(database.value("SELECT to_regclass('public.notes') IS NOT NULL")).isEqualTo("t");
+        assertThat(database.value("SELECT to_regclass('public.notes') IS NOT NULL"))
+                .isEqualTo("t");
     }
 
     private static String filtered(String filter) {

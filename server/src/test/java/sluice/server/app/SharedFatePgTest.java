@@ -34,7 +34,8 @@ class SharedFatePgTest {
         List<String> together;
         try (PostgresDatabase database = database();
                 RunningSluice sluice = running(database);
-                SseClient wrongClaim = sluice.stream(sluice.sign(Claims.of("not-a-uuid").with("team", "three")), ALL);
+                SseClient wrongClaim =
+                        sluice.stream(sluice.sign(Claims.of("not-a-uuid").with("team", "three")), ALL);
                 SseClient raising = open(sluice, Claims.of(ALICE).with("team", 5));
                 SseClient stuck = sluice.request(sluice.sign(bob()), ALL)
                         .holdingAtMost(1, 4096)
@@ -47,7 +48,9 @@ class SharedFatePgTest {
 
             stuck.resume();
             assertThat(stuck.await("error").data()).contains("\"stream_lagging\"");
-            assertThat(wrongClaim.await("ready").data()).contains("\"ok\":false").doesNotContain("three");
+            assertThat(wrongClaim.await("ready").data())
+                    .contains("\"ok\":false")
+                    .doesNotContain("three");
             raising.await(event -> event.is("change") && label(event).equals("fragile") && Notes.id(event) == 399);
             assertThat(raising.received().stream()
                             .filter(event -> event.is("change") && label(event).equals("fragile"))
@@ -109,11 +112,11 @@ class SharedFatePgTest {
         }
         // a warning about a row comes when its question is answered: how many there are is the same, not where
         seen.add(client.received().stream()
-                        .filter(event -> event.is("warning"))
-                        .map(event -> label(event) + " " + event.json().path("code").asText())
-                        .sorted()
-                        .toList()
-                        .toString());
+                .filter(event -> event.is("warning"))
+                .map(event -> label(event) + " " + event.json().path("code").asText())
+                .sorted()
+                .toList()
+                .toString());
         return seen;
     }
 

@@ -5,6 +5,7 @@ import static sluice.server.app.RunningSluice.ALICE;
 import static sluice.server.app.RunningSluice.BOB;
 import static sluice.server.app.RunningSluice.shape;
 
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -22,8 +23,8 @@ class ShutdownPgTest {
     @Test
     void every_stream_gets_what_was_committed_and_is_told_when_to_come_back() throws Exception {
         try (PostgresDatabase database = Notes.database("shutdown");
-                RunningSluice sluice = RunningSluice.on(
-                        database, Map.of("SLUICE_RECONNECT_SPREAD", SPREAD_MILLIS + "ms"))) {
+                RunningSluice sluice =
+                        RunningSluice.on(database, Map.of("SLUICE_RECONNECT_SPREAD", SPREAD_MILLIS + "ms"))) {
             List<SseClient> clients = new ArrayList<>();
             for (int i = 0; i < 8; i++) {
                 clients.add(Notes.open(sluice, i % 2 == 0 ? ALICE : BOB));
@@ -55,7 +56,8 @@ class ShutdownPgTest {
         try (PostgresDatabase database = Notes.database("shutdown_new");
                 RunningSluice sluice = RunningSluice.on(database);
                 SseClient alice = Notes.open(sluice, ALICE);
-                Socket late = new Socket("127.0.0.1", sluice.server().port())) {
+                Socket late = new Socket(
+                        InetAddress.getLoopbackAddress(), sluice.server().port())) {
             String body = "{\"subscriptions\":[" + shape("mine", "notes", "") + "]}";
             write(
                     late,

@@ -17,9 +17,13 @@ class StandbyPgTest {
         try (PostgresDatabase database = Notes.database("standby");
                 RunningSluice first = RunningSluice.on(database);
                 RunningSluice second = RunningSluice.starting(database, Map.of())) {
-            Await.until("the second server asked for the lock", () -> "1"
-                    .equals(database.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
-                            + " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")));
+            Await.until(
+                    "the second server asked for the lock",
+                    () -> "1"
+                            .equals(
+                                    database.value(
+                                            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                                                    + " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")));
             SseClient refused = second.stream(second.token(ALICE), shape("mine", "notes", ""));
             assertThat(refused.status()).isEqualTo(503);
             assertThat(refused.refusal()).contains("\"not_replicating\"");
