@@ -33,7 +33,7 @@ final class CatalogSchedule {
 
     void tick(Instant now) {
         if (loadOut != 0 && now.isAfter(loadDeadline)) {
-            loadOut = 0;
+            loaded(Outcome.FAILED, now);
         }
         if (!now.isBefore(nextLoad)) {
             nextLoad = now.plus(settings.catalogRefresh());
@@ -64,9 +64,18 @@ final class CatalogSchedule {
         return loadOut != 0 && requestId == loadOut;
     }
 
-    /// The load that is out was answered, or failed.
-    void loaded(Instant now) {
+    /// How a load ended.
+    enum Outcome {
+        TAKEN,
+        FAILED
+    }
+
+    /// The load that is out was answered, or failed: then the next poll asks for it again.
+    void loaded(Outcome outcome, Instant now) {
         loadOut = 0;
+        if (outcome == Outcome.FAILED) {
+            rightsSeen = null;
+        }
         if (loadAgain) {
             load(now);
         }

@@ -132,6 +132,7 @@ final class CommitDispatch implements Probes.Listener {
         change = next;
         ColumnMapping columns = found.mapping(next.relation());
         mapping = columns;
+        found.committed(commitLsn);
         encoderOnChange = false;
         if (pass != Pass.EVERY_IMAGE) {
             count(found, next);
@@ -178,18 +179,7 @@ final class CommitDispatch implements Probes.Listener {
             if (!takesPart(subscription)) {
                 continue;
             }
-            if (subscription.operations().include(Operation.TRUNCATE)) {
-                send(subscription, Delivery.TRUNCATE);
-            } else {
-                sink.frame(
-                        subscription.stream().handle(),
-                        FrameEncoder.frame(new StreamEvent.Warning(
-                                subscription.label(),
-                                WarningCode.TABLE_TRUNCATED,
-                                "table \"" + found.relation().qualifiedName() + "\" was truncated",
-                                "rows received before may be gone",
-                                "subscribe to TRUNCATE, or read the table again")));
-            }
+            send(subscription, Delivery.TRUNCATE);
         }
     }
 
@@ -250,8 +240,23 @@ final class CommitDispatch implements Probes.Listener {
             hold(stream, HeldEvent.decided(subscription, present(change), present(mapping), form));
             return;
         }
+        if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
+            warnOfTruncate(subscription, present(change));
+            return;
+        }
         prepareEncoder();
         give(subscription, body(subscription, form));
+    }
+
+    private void warnOfTruncate(Subscription subscription, Change truncate) {
+        sink.frame(
+                subscription.stream().handle(),
+                FrameEncoder.frame(new StreamEvent.Warning(
+                        subscription.label(),
+                        WarningCode.TABLE_TRUNCATED,
+                        "table \"" + truncate.relation().qualifiedName() + "\" was truncated",
+                        "rows received before may be gone",
+                        "subscribe to TRUNCATE, or read the table again")));
     }
 
     private EventBody body(Subscription subscription, Delivery form) {
@@ -294,12 +299,13 @@ final class CommitDispatch implements Probes.Listener {
             stream.held().addLast(new HeldCommit(xid, commitLsn, commitTime));
             holding.add(stream);
         }
-        if (stream.heldEvents() >= settings.queueEventsMax()) {
+        if (stream.heldEvents() >= settings.queueEventsMax()
+                || stream.heldBytes() + event.weightBytes() > settings.queueBytesMax()) {
             lag(stream);
             return;
         }
         stream.held().getLast().events().add(event);
-        stream.addHeldEvents(1);
+        stream.addHeld(1, event.weightBytes());
     }
 
     private void probe(Subscription subscription, HeldEvent event, Delivery form) {
@@ -316,8 +322,8 @@ final class CommitDispatch implements Probes.Listener {
         if (subscribed != null) {
             metrics.withheld(subscribed.relation(), operation);
         }
-        // a delete outside the replica identity was announced when the shape was granted
-        if (operation != Operation.DELETE) {
+        // deletes outside the replica identity were announced when the shape was granted
+        if (operation != Operation.DELETE || !subscription.announcedDeletes()) {
             subscription.countWithheld();
             toTell.add(subscription);
         }
@@ -406,12 +412,16 @@ final class CommitDispatch implements Probes.Listener {
     private void release(StreamState stream) {
         ArrayDeque<HeldCommit> held = stream.held();
         while (stream.isOpen() && !held.isEmpty() && held.getFirst().isDecided()) {
+            if (!stream.identity().expiresAt().isAfter(now)) {
+                host.closeStream(stream, CloseReason.TOKEN_EXPIRED, ErrorCode.TOKEN_EXPIRED, "the token has expired");
+                return;
+            }
             HeldCommit commit = held.getFirst();
             if (!stillHolds(commit)) {
                 return;
             }
             held.removeFirst();
-            stream.addHeldEvents(-commit.events().size());
+            stream.addHeld(-commit.events().size(), -commit.weightBytes());
             write(stream, commit);
         }
     }
@@ -443,6 +453,8 @@ final class CommitDispatch implements Probes.Listener {
                     event.drop();
                     return;
                 }
+                // the tuple is read by the definition it came under, whatever the catalog says by now
+                event.map(subscribed.mapping(event.change().relation()));
                 judge.beginCommit(commit.commitLsn(), commit.commitTime());
                 judge.beginChange(subscribed.relation(), event.change(), event.mapping());
                 switch (judge.judge(subscription, event.change())) {
@@ -487,6 +499,10 @@ final class CommitDispatch implements Probes.Listener {
             if (form == null || subscription.state() == Subscription.State.ENDED) {
                 continue;
             }
+            if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
+                warnOfTruncate(subscription, event.change());
+                continue;
+            }
             if (encoded != event.change()) {
                 encoder.beginChange(event.change(), event.mapping());
                 encoded = event.change();
@@ -516,7 +532,7 @@ final class CommitDispatch implements Probes.Listener {
         };
     }
 
-    private static @Nullable Tuple newTuple(Change change) {
+    static @Nullable Tuple newTuple(Change change) {
         return switch (change) {
             case Change.Insert insert -> insert.row();
             case Change.Update update -> update.row();
@@ -525,7 +541,7 @@ final class CommitDispatch implements Probes.Listener {
         };
     }
 
-    private static @Nullable Tuple oldTuple(Change change) {
+    static @Nullable Tuple oldTuple(Change change) {
         return switch (change) {
             case Change.Insert insert -> null;
             case Change.Update update -> update.old();

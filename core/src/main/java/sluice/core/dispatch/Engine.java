@@ -1,6 +1,5 @@
 package sluice.core.dispatch;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,15 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import sluice.core.authorization.Rule;
-import sluice.core.authorization.Tier;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
+import sluice.core.dispatch.CatalogSchedule.Outcome;
 import sluice.core.dispatch.CommitDispatch.Pass;
-import sluice.core.dispatch.EngineMetrics.Resolution;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.event.FrameEncoder;
@@ -41,7 +38,7 @@ import sluice.core.wal.Lsn;
 /// Confined to one thread. Each commit is one step: its tables' rights are made as new as the commit (for which the
 /// line may park, {@link #acceptsWal}), its changes are decided and handed to the sink, then its end may be
 /// confirmed.
-public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, CommitDispatch.Host {
+public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, CommitDispatch.Host, Installation.Host {
     private final EffectSink effects;
     private final FrameSink sink;
     private final EngineMetrics metrics;
@@ -58,7 +55,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private final Map<Long, SubscribeFlow> waitingForTables = new LinkedHashMap<>();
     private final Map<Long, Instant> tableDeadlines = new LinkedHashMap<>();
     private final List<StreamState> closing = new ArrayList<>();
-    private final List<SubscribeFlow> toInstall = new ArrayList<>();
+    private final List<Input> deferred = new ArrayList<>();
 
     private Instant now = Instant.EPOCH;
     private Lsn position = Lsn.ZERO;
@@ -106,6 +103,18 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
 
     public void step(Input input, Instant at) {
         now = at;
+        // between the pieces of a spilled commit nothing may move what the commit is judged by; each of these answers a
+        // bounded question or an admitted connection, so the list is as bounded as they are
+        if (dispatch.isOpen() && !(input instanceof Input.Wal) && !(input instanceof Input.Closed)) {
+            if (!(input instanceof Input.Tick)) {
+                deferred.add(input);
+            }
+            return;
+        }
+        handle(input);
+    }
+
+    private void handle(Input input) {
         switch (input) {
             case Input.Replicating(var from) -> {
                 replicating = true;
@@ -166,7 +175,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 outdated.add(definition.oid());
                 outdated.add(namesake.relation().oid());
             } else if (table != null && table.index().size() == 0) {
-                table.markStale();
+                table.markStale(xid(event));
             } else if (table != null && !seesCommit(table.stamp(), event)) {
                 outdated.add(definition.oid());
             }
@@ -264,9 +273,9 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         closing.clear();
         advance(endLsn);
         effects.emit(new Effect.Confirm(position));
-        List<SubscribeFlow> waiting = List.copyOf(toInstall);
-        toInstall.clear();
-        waiting.forEach(this::install);
+        List<Input> waiting = List.copyOf(deferred);
+        deferred.clear();
+        waiting.forEach(this::handle);
     }
 
     private void advance(Lsn reached) {
@@ -298,15 +307,17 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             if (image != null) {
                 take(image, null);
             }
-            schedule.loaded(now);
+            schedule.loaded(image == null ? Outcome.FAILED : Outcome.TAKEN, now);
             return;
         }
         if (waiting != null) {
             tableDeadlines.remove(requestId);
-            if (image == null) {
+            if (image != null) {
+                take(image, waiting.staleTables());
+            }
+            if (image == null || !waiting.findStaleTables(rights.tables()).isEmpty()) {
                 waiting.beginWithoutStaleTables();
             } else {
-                take(image, waiting.staleTables());
                 waiting.begin();
             }
             return;
@@ -333,7 +344,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                         Notice.Level.ERROR,
                         "catalog reload timed out; the shapes of its tables end",
                         List.of("tables", String.valueOf(oids)))));
-                rights.unavailable(oids);
+                rights.unavailable(oids, xid(event));
                 release(event);
             }
         }
@@ -346,6 +357,11 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         }
         SubscribeFlow flow = new SubscribeFlow(this, open);
         opening.put(open.stream(), flow);
+        prepare(flow);
+    }
+
+    /// Begins a flow on tables whose catalog is as new as what announced them.
+    private void prepare(SubscribeFlow flow) {
         List<Integer> stale = flow.findStaleTables(rights.tables());
         if (stale.isEmpty()) {
             flow.begin();
@@ -362,11 +378,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         if (opening.get(flow.open().stream()) != flow) {
             return;
         }
-        if (dispatch.isOpen()) {
-            toInstall.add(flow);
-        } else {
-            install(flow);
-        }
+        install(flow);
     }
 
     /// Installs what was granted and writes `ready` in one step: every later commit reaches the stream.
@@ -375,104 +387,42 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         if (opening.remove(handle) == null) {
             return;
         }
-        if (flow.isOutdated()) {
+        boolean moved = flow.isOutdated() || flow.grantsOnStaleTable();
+        if (moved && !flow.isAbandoned()) {
             opening.put(handle, flow);
-            flow.begin();
+            if (flow.mayRestart()) {
+                prepare(flow);
+            } else {
+                flow.abandon();
+            }
             return;
         }
         StreamState stream = new StreamState(handle, flow.open().identity());
         streams.put(handle, stream);
-        List<SubscriptionResult> results = new ArrayList<>();
-        List<StreamEvent.Warning> warnings = new ArrayList<>();
-        for (SubscribeFlow.Entry entry : flow.entries()) {
-            results.add(result(stream, entry, warnings, Duration.between(flow.startedAt(), now)));
-        }
+        Installation installation = new Installation(this, effects, stream);
+        List<SubscriptionResult> results = installation.install(flow);
         metrics.streamOpened();
         sink.open(
                 handle,
                 FrameEncoder.frame(new StreamEvent.Ready(
                         handle.streamId(), now, settings.heartbeat().toMillis(), position, results)));
-        for (StreamEvent.Warning warning : warnings) {
+        for (StreamEvent.Warning warning : installation.warnings()) {
             sink.frame(handle, FrameEncoder.frame(warning));
         }
         sink.endCommit();
     }
 
-    private SubscriptionResult result(
-            StreamState stream, SubscribeFlow.Entry entry, List<StreamEvent.Warning> warnings, Duration took) {
-        String label = entry.request().label();
-        RequestException refusal = entry.refusal();
-        TableState table =
-                refusal == null ? rights.table(entry.draft().relation().oid()) : null;
-        RoutingKey key = table == null ? null : RoutingKey.of(entry.filter(), table.relation());
-        if (refusal == null && table != null && key == null && unindexedShapes >= settings.unindexedShapesMax()) {
-            refusal = new RequestException(
-                    ErrorCode.TOO_MANY_UNINDEXED_SHAPES,
-                    "this server admits " + settings.unindexedShapesMax() + " shapes without an equality");
-        }
-        if (refusal != null || table == null) {
-            RequestException shown =
-                    refusal != null ? refusal : new RequestException(ErrorCode.INTERNAL, "the table is gone");
-            metrics.resolved(Tier.C, resolution(shown.code()), took);
-            notice("subscription refused", stream, label, shown);
-            return new SubscriptionResult(
-                    label, new SubscriptionResult.Refused(shown.code(), shown.getMessage(), null));
-        }
-        Rule rule = entry.rule();
-        Subscription subscription = new Subscription(
-                stream,
-                label,
-                new Subscription.Grant(
-                        entry.draft().request(),
-                        entry.draft().operations(),
-                        entry.filter(),
-                        table.relation().oid(),
-                        key,
-                        entry.draft().visible().projection(),
-                        rule));
-        if (position.isBefore(table.rightsMovedUntil())) {
-            subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil());
-        }
-        add(subscription, table);
-        metrics.resolved(rule.tier(), Resolution.GRANTED, took);
-        if (rule.tier() == Tier.C) {
-            metrics.notCompiled(table.relation(), rule.reason());
-        }
-        List<StreamEvent.Warning> own = ShapeReader.warnings(label, entry.draft(), key != null, rule.readsColumns());
-        warnings.addAll(own);
-        return new SubscriptionResult(
-                label,
-                new SubscriptionResult.Granted(
-                        rule.tier().name(), indexing(key), key == null ? null : key.column(), rule.reason(), own));
+    @Override
+    public boolean admitsUnindexed() {
+        return unindexedShapes < settings.unindexedShapesMax();
     }
 
-    private static Resolution resolution(ErrorCode code) {
-        if (code == ErrorCode.SHAPE_NOT_AUTHORIZED || code == ErrorCode.COLUMN_NOT_GRANTED) {
-            return Resolution.DENIED;
-        }
-        return code == ErrorCode.CATALOG_UNAVAILABLE ? Resolution.UNAVAILABLE : Resolution.REFUSED;
-    }
-
-    private static Indexing indexing(@Nullable RoutingKey key) {
+    static Indexing indexing(@Nullable RoutingKey key) {
         return key == null ? Indexing.UNINDEXED : Indexing.INDEXED;
     }
 
-    private void notice(String message, StreamState stream, String label, RequestException refusal) {
-        effects.emit(new Effect.Log(new Notice(
-                Notice.Level.INFO,
-                message,
-                List.of(
-                        "stream_id",
-                        stream.handle().streamId(),
-                        "sub",
-                        label,
-                        "code",
-                        refusal.code().wireName(),
-                        "reason",
-                        refusal.getMessage()))));
-    }
-
-    private void add(Subscription subscription, TableState table) {
+    @Override
+    public void add(Subscription subscription, TableState table) {
         RoutingKey key = subscription.routingKey();
         table.index().add(subscription, key);
         unindexedShapes += key == null ? 1 : 0;
@@ -507,7 +457,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             sink.frame(
                     stream.handle(),
                     FrameEncoder.frame(new StreamEvent.Failure(subscription.label(), code, message, action, null)));
-            notice("subscription revoked", stream, subscription.label(), new RequestException(code, message));
+            effects.emit(new Effect.Log(Installation.notice(
+                    "subscription revoked", stream, subscription.label(), new RequestException(code, message))));
             dispatch.settled(subscription, now);
         }
     }

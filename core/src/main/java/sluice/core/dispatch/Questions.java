@@ -21,10 +21,17 @@ final class Questions {
     /// Answers kept; the one unused longest goes first.
     private static final int REMEMBERED_MAX = 20_000;
 
+    /// A longer question is a client's long literal, which nobody asks about twice.
+    private static final int SQL_REMEMBERED_MAX = 4_096;
+
     private record Remembered(String role, String claims, String sql) {}
 
     private record Outstanding(
-            Identity caller, List<Fold> folds, Instant deadline, Consumer<@Nullable List<FoldAnswer>> then) {}
+            Identity caller,
+            List<Fold> folds,
+            Instant deadline,
+            long epoch,
+            Consumer<@Nullable List<FoldAnswer>> then) {}
 
     private final EffectSink effects;
     private final Duration timeout;
@@ -38,6 +45,7 @@ final class Questions {
         }
     };
     private long lastId;
+    private long epoch;
 
     Questions(EffectSink effects, Duration timeout) {
         this.effects = effects;
@@ -59,7 +67,7 @@ final class Questions {
             return;
         }
         long id = ++lastId;
-        outstandingById.put(id, new Outstanding(caller, List.copyOf(folds), now.plus(timeout), then));
+        outstandingById.put(id, new Outstanding(caller, List.copyOf(folds), now.plus(timeout), epoch, then));
         effects.emit(new Effect.AskFolds(id, caller, folds));
     }
 
@@ -75,8 +83,11 @@ final class Questions {
         }
         for (int i = 0; i < given.size(); i++) {
             // what raised may have raised for a passing reason: it is asked again next time
-            if (given.get(i) instanceof FoldAnswer.Value value) {
+            if (given.get(i) instanceof FoldAnswer.Value value && question.epoch() == epoch) {
                 Fold fold = question.folds().get(i);
+                if (fold.sql().length() > SQL_REMEMBERED_MAX) {
+                    continue;
+                }
                 answers.put(
                         new Remembered(
                                 question.caller().role(), question.caller().claims(), fold.sql()),
@@ -101,5 +112,7 @@ final class Questions {
     /// A function or role changed: nothing remembered is to be trusted.
     void forget() {
         answers.clear();
+        // an answer on its way is older than what moved
+        epoch++;
     }
 }

@@ -24,8 +24,10 @@ import sluice.core.expression.ColumnMapping;
 import sluice.core.expression.FilterTerm;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.shape.Projection;
 import sluice.core.stream.Subscription;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.Xid;
 
 /// The catalog the engine goes by, its tables, and what becomes of open subscriptions when either moves.
 ///
@@ -61,8 +63,15 @@ final class RightsKeeper {
         this.host = host;
         this.catalog = initial;
         for (Relation relation : initial.relations()) {
-            tablesByOid.put(relation.oid(), new TableState(relation, initial.stamp()));
+            tablesByOid.put(relation.oid(), firstSeen(relation, initial.stamp()));
         }
+    }
+
+    /// What the rights were before the answer is not known: commits before it cannot be decided.
+    private static TableState firstSeen(Relation relation, Stamp stamp) {
+        TableState table = new TableState(relation, stamp);
+        table.rightsMoved(stamp.insertLsn());
+        return table;
     }
 
     CatalogImage catalog() {
@@ -131,7 +140,7 @@ final class RightsKeeper {
         }
         for (Relation relation : answer.relations()) {
             if (!tablesByOid.containsKey(relation.oid())) {
-                tablesByOid.put(relation.oid(), new TableState(relation, answer.stamp()));
+                tablesByOid.put(relation.oid(), firstSeen(relation, answer.stamp()));
                 version++;
             }
         }
@@ -143,13 +152,16 @@ final class RightsKeeper {
         if (!before.rolesByName().equals(after.rolesByName())) {
             return true;
         }
+        // a function dropped and made anew has another oid under the same name, so one more or less is a move too
+        int known = 0;
         for (Function function : after.functionsByOid().values()) {
-            Function known = before.functionsByOid().get(function.oid());
-            if (known != null && (!known.version().equals(function.version()) || !sameRights(known, function))) {
+            Function was = before.functionsByOid().get(function.oid());
+            if (was == null || !was.version().equals(function.version()) || !sameRights(was, function)) {
                 return true;
             }
+            known++;
         }
-        return false;
+        return known != before.functionsByOid().size();
     }
 
     private static boolean sameRights(Function one, Function other) {
@@ -172,6 +184,14 @@ final class RightsKeeper {
         boolean rightsMoved = !before.rightsFingerprint().equals(now.rightsFingerprint());
         boolean definitionMoved = !before.fingerprint().equals(now.fingerprint());
         table.reloaded(now, stamp);
+        if (!before.qualifiedName().equals(now.qualifiedName())) {
+            // the name a client asked for may be another table's by now
+            version++;
+            for (Subscription subscription : table.index().all()) {
+                endChanged(subscription, before);
+            }
+            return;
+        }
         if (!rightsMoved && !definitionMoved && !everyRule) {
             return;
         }
@@ -247,6 +267,9 @@ final class RightsKeeper {
 
     /// Composes the rule of an open subscription again.
     private void compose(Subscription subscription, TableState table) {
+        if (subscription.state() == Subscription.State.ENDED) {
+            return;
+        }
         String roleName = subscription.stream().identity().role();
         Role role = catalog.role(roleName);
         if (role == null) {
@@ -267,7 +290,7 @@ final class RightsKeeper {
         RulePlan plan = host.planner()
                 .plan(catalog, table.relation(), role, subscription.filter().terms());
         Rule before = subscription.rule();
-        subscription.needsAlso(before, table.rightsMovedUntil());
+        subscription.needsAlso(before, table.rightsMovedUntil(), host.position());
         subscription.resolving();
         Asking asking = new Asking(plan, visible, subscription.generation(), host.now());
         host.questions()
@@ -312,7 +335,8 @@ final class RightsKeeper {
                             .subscriptions(table.relation(), subscription.rule().tier(), indexing, -1);
                     host.metrics().subscriptions(table.relation(), rule.tier(), indexing, 1);
                 }
-                subscription.resolved(rule, asking.visible().projection());
+                Projection projection = asking.visible().projection();
+                subscription.resolved(rule, table == null ? projection : table.shared(projection));
                 host.metrics()
                         .resolved(
                                 rule.tier(),
@@ -325,7 +349,9 @@ final class RightsKeeper {
     }
 
     /// The catalog of these tables could not be read in time: no one may be served from an old one.
-    void unavailable(List<Integer> oids) {
+    ///
+    /// @param waiting the commit that had to wait for it
+    void unavailable(List<Integer> oids, Xid waiting) {
         for (int oid : oids) {
             TableState table = tablesByOid.get(oid);
             if (table != null) {
@@ -336,7 +362,7 @@ final class RightsKeeper {
                             "the rights of table \"" + table.relation().qualifiedName()
                                     + "\" could not be read in time");
                 }
-                table.markStale();
+                table.markStale(waiting);
             }
         }
     }

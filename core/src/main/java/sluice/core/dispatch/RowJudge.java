@@ -41,6 +41,8 @@ final class RowJudge {
     private @Nullable Delivery delivery;
     private boolean oldKeyWithheld;
     private boolean gaps;
+    private @Nullable RowImage newImage;
+    private @Nullable RowImage oldImage;
 
     private @Nullable Relation relation;
     private @Nullable ColumnMapping mapping;
@@ -60,6 +62,8 @@ final class RowJudge {
         gaps = hasGaps(change);
         relation = changed;
         mapping = columns;
+        newImage = imageOf(CommitDispatch.newTuple(change));
+        oldImage = imageOf(CommitDispatch.oldTuple(change));
     }
 
     /// The form of the last SEND or PROBE.
@@ -189,12 +193,7 @@ final class RowJudge {
     }
 
     private static boolean hasGaps(Change change) {
-        Tuple row = switch (change) {
-            case Change.Insert insert -> insert.row();
-            case Change.Update update -> update.row();
-            case Change.Delete delete -> null;
-            case Change.Truncate truncate -> null;
-        };
+        Tuple row = CommitDispatch.newTuple(change);
         for (int i = 0; row != null && i < row.columnCount(); i++) {
             if (row.kind(i) == Tuple.Kind.NOT_SENT) {
                 return true;
@@ -235,6 +234,9 @@ final class RowJudge {
     /// row, no one can say
     /// whether the new one was in force at the commit already: undecidable, so that the subscriber is told.
     private Truth priorTruth(Subscription subscription, RowImage row) {
+        if (subscription.showsMoreThanBefore(commitLsn)) {
+            return Truth.UNDECIDABLE;
+        }
         Rule prior = subscription.priorRule(commitLsn);
         if (prior == null) {
             return Truth.TRUE;
@@ -308,8 +310,22 @@ final class RowJudge {
                         other.offset(position) + other.length(position));
     }
 
+    /// One image serves every subscription of the change.
+    @SuppressWarnings("ReferenceEquality") // the same tuple object, not an equal one
     private RowImage image(Tuple tuple) {
+        RowImage made = newImage;
+        if (made != null && made.tuple() == tuple) {
+            return made;
+        }
+        made = oldImage;
+        if (made != null && made.tuple() == tuple) {
+            return made;
+        }
         return new RowImage(tuple, current(mapping), commitTime);
+    }
+
+    private @Nullable RowImage imageOf(@Nullable Tuple tuple) {
+        return tuple == null ? null : new RowImage(tuple, current(mapping), commitTime);
     }
 
     /// A row on which PostgreSQL would raise is not visible, and harms nobody else.

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Column;
 import sluice.core.catalog.Role;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
@@ -37,6 +38,9 @@ final class SubscribeFlow {
 
         /// Moves whenever rights or definitions did.
         long catalogVersion();
+
+        @Nullable
+        TableState table(int relationOid);
 
         Questions questions();
 
@@ -103,6 +107,7 @@ final class SubscribeFlow {
     private List<Entry> entries = List.of();
     private List<Integer> staleTables = List.of();
     private long catalogVersion;
+    private boolean abandoned;
     private boolean staleTablesUnavailable;
     private int restarts;
     private final Instant startedAt;
@@ -157,6 +162,34 @@ final class SubscribeFlow {
     /// Whether rights or definitions moved since the flow was begun.
     boolean isOutdated() {
         return catalogVersion != engine.catalogVersion();
+    }
+
+    /// Whether a table was announced after its granted entry was composed.
+    boolean grantsOnStaleTable() {
+        for (Entry entry : entries) {
+            if (entry.refusal() == null) {
+                TableState table = engine.table(entry.draft().relation().oid());
+                if (table != null && table.isStale()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /// Whether the flow was given up: every entry is refused.
+    boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /// Counts one more beginning, as long as there are not too many.
+    boolean mayRestart() {
+        return ++restarts <= RESTARTS_MAX;
+    }
+
+    /// Rights do not stand still long enough: every entry is refused, and may be asked for again.
+    void abandon() {
+        unavailable();
     }
 
     /// The stale tables could not be read again in time: their entries are refused, the others go on.
@@ -279,7 +312,8 @@ final class SubscribeFlow {
             List<String> constants = new ArrayList<>();
             for (int value = 0; value < parsed.values().size(); value++) {
                 switch (answers.next()) {
-                    case FoldAnswer.Value(var text) -> constants.add(text == null ? "" : text);
+                    case FoldAnswer.Value(var text) ->
+                        constants.add(asLogged(draft.columns().get(i), text));
                     case FoldAnswer.Raised(var sqlState) ->
                         refusal = new RequestException(
                                 ErrorCode.INVALID_FILTER,
@@ -299,6 +333,16 @@ final class SubscribeFlow {
             throw refusal;
         }
         return new Filter(terms, FilterCompiler.compile(engine.catalog(), terms));
+    }
+
+    /// The value as the log spells it. Only of bool does the cast to text, which answers come through, differ from
+    /// it.
+    private String asLogged(Column column, @Nullable String text) {
+        if (text == null) {
+            return "";
+        }
+        boolean truth = FilterCompiler.comparedAs(engine.catalog(), column) == ValueType.BOOL;
+        return truth ? text.substring(0, 1) : text;
     }
 
     private void askRules() {
@@ -361,7 +405,7 @@ final class SubscribeFlow {
         if (catalogVersion == engine.catalogVersion()) {
             return false;
         }
-        if (++restarts > RESTARTS_MAX) {
+        if (!mayRestart()) {
             unavailable();
         } else {
             begin();
@@ -370,6 +414,7 @@ final class SubscribeFlow {
     }
 
     private void unavailable() {
+        abandoned = true;
         for (Entry entry : entries) {
             if (entry.refusal() == null) {
                 entry.refuse(new RequestException(

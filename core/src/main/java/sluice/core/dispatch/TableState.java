@@ -8,19 +8,26 @@ import sluice.core.catalog.Stamp;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.routing.RoutingIndex;
+import sluice.core.shape.Projection;
 import sluice.core.stream.Subscription;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.Xid;
 
 /// What the engine keeps of one published table. Owned by the engine's thread.
 final class TableState {
     /// Keys remembered while probes of the table are unanswered.
     private static final int TOUCHED_KEYS_MAX = 100_000;
 
+    private static final int PROJECTIONS_MAX = 1_000;
+
     private final RoutingIndex<Subscription> index = new RoutingIndex<>();
     private Relation relation;
     private Stamp stamp;
     private Lsn rightsMovedUntil = Lsn.ZERO;
-    private boolean stale;
+    private @Nullable Xid staleSince;
+    private Lsn lastCommit = Lsn.ZERO;
+
+    private final Map<Projection, Projection> projections = new HashMap<>();
 
     private @Nullable RelationDefinition mappedDefinition;
     private @Nullable ColumnMapping mapping;
@@ -50,18 +57,23 @@ final class TableState {
     void reloaded(Relation newRelation, Stamp newStamp) {
         relation = newRelation;
         stamp = newStamp;
-        stale = false;
+        Xid announced = staleSince;
+        if (announced != null && newStamp.snapshot().sees(announced)) {
+            staleSince = null;
+        }
         mappedDefinition = null;
         mapping = null;
     }
 
     /// The table was announced while nobody subscribed to it: read it again before anybody does.
-    void markStale() {
-        stale = true;
+    ///
+    /// @param announcing the commit that announced it: only a catalog that sees it will do
+    void markStale(Xid announcing) {
+        staleSince = announcing;
     }
 
     boolean isStale() {
-        return stale;
+        return staleSince != null;
     }
 
     /// Commits before this position were made while rights may have been other than the catalog now says.
@@ -71,6 +83,17 @@ final class TableState {
 
     void rightsMoved(Lsn until) {
         rightsMovedUntil = rightsMovedUntil.max(until);
+    }
+
+    /// The one object that stands for all equal projections of the table: an event is encoded once for all of them.
+    ///
+    /// Full: forgotten, and new ones are shared from there on; equal projections still compare equal.
+    Projection shared(Projection projection) {
+        if (projections.size() >= PROJECTIONS_MAX) {
+            projections.clear();
+        }
+        Projection known = projections.putIfAbsent(projection, projection);
+        return known == null ? projection : known;
     }
 
     @SuppressWarnings("ReferenceEquality") // another object is only mapped again, and most are the same one
@@ -85,8 +108,18 @@ final class TableState {
         return made;
     }
 
+    /// Which rows were changed before is not known: a probe about an older commit than the last
+    /// counts as superseded.
     void probeStarted() {
+        if (probesOutstanding == 0) {
+            touchesForgotten = lastCommit;
+        }
         probesOutstanding++;
+    }
+
+    /// A commit that changes the table is being dispatched.
+    void committed(Lsn commitLsn) {
+        lastCommit = commitLsn;
     }
 
     void probeEnded() {
@@ -103,7 +136,13 @@ final class TableState {
 
     /// A commit changed the row with this key. Past the bound keys are forgotten, and every probe then outstanding
     /// counts as superseded.
+    ///
+    /// @param key empty when the image does not say which row: then it may be any
     void touched(String key, Lsn commitLsn) {
+        if (key.isEmpty()) {
+            touchesForgotten = commitLsn;
+            return;
+        }
         if (lastTouchByKey.size() >= TOUCHED_KEYS_MAX && !lastTouchByKey.containsKey(key)) {
             lastTouchByKey.clear();
             touchesForgotten = commitLsn;

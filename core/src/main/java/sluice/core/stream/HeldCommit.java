@@ -36,6 +36,15 @@ public final class HeldCommit {
         return events;
     }
 
+    /// Text bytes of its events.
+    public long weightBytes() {
+        long sum = 0;
+        for (HeldEvent event : events) {
+            sum += event.weightBytes();
+        }
+        return sum;
+    }
+
     /// Whether every event of the commit is decided.
     public boolean isDecided() {
         for (HeldEvent event : events) {

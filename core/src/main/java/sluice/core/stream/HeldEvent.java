@@ -11,7 +11,7 @@ import sluice.core.transaction.Change;
 public final class HeldEvent {
     private final Subscription subscription;
     private final Change change;
-    private final ColumnMapping mapping;
+    private ColumnMapping mapping;
     private @Nullable Delivery delivery;
     private boolean waiting;
     private int generation;
@@ -46,6 +46,23 @@ public final class HeldEvent {
 
     public ColumnMapping mapping() {
         return mapping;
+    }
+
+    /// Another mapping of the same tuples, after the catalog moved.
+    public void map(ColumnMapping columns) {
+        mapping = columns;
+    }
+
+    /// Text bytes of the row images it keeps alive.
+    public long weightBytes() {
+        return switch (change) {
+            case Change.Insert insert -> insert.row().textBytes();
+            case Change.Update update ->
+                update.row().textBytes()
+                        + (update.old() == null ? 0L : update.old().textBytes());
+            case Change.Delete delete -> delete.old().textBytes();
+            case Change.Truncate truncate -> 0;
+        };
     }
 
     public boolean isWaiting() {

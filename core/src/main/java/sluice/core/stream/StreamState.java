@@ -19,6 +19,7 @@ public final class StreamState {
     private int commitEvents;
     private long commitBytes;
     private int heldEvents;
+    private long heldBytes;
 
     public StreamState(StreamHandle handle, Identity identity) {
         this.handle = handle;
@@ -99,7 +100,13 @@ public final class StreamState {
         return heldEvents;
     }
 
-    public void addHeldEvents(int delta) {
-        heldEvents += delta;
+    /// Text bytes of what waits.
+    public long heldBytes() {
+        return heldBytes;
+    }
+
+    public void addHeld(int events, long bytes) {
+        heldEvents += events;
+        heldBytes += bytes;
     }
 }

@@ -39,6 +39,8 @@ public final class Subscription {
     private Rule rule;
     private @Nullable Rule priorRule;
     private Lsn priorUntil = Lsn.ZERO;
+    private boolean columnsWidened;
+    private boolean deletesAnnounced;
     private int generation;
     private boolean countedSlow;
     private long seq;
@@ -122,20 +124,41 @@ public final class Subscription {
     /// The rule before the present one, while a commit at this LSN needs a yes of both: a catalog newer than the
     /// position widens nothing.
     public @Nullable Rule priorRule(Lsn commitLsn) {
-        if (priorRule != null && !commitLsn.isBefore(priorUntil)) {
-            priorRule = null;
-        }
-        return priorRule;
+        return priorRule != null && commitLsn.isBefore(priorUntil) ? priorRule : null;
+    }
+
+    /// Whether a commit at this LSN would show columns that may not have been granted yet.
+    public boolean showsMoreThanBefore(Lsn commitLsn) {
+        return columnsWidened && commitLsn.isBefore(priorUntil);
     }
 
     /// Rows of commits before `until` need this rule's yes too.
     ///
-    /// A prior rule that is still in force stays: it is the older one that bounds what may be seen.
-    public void needsAlso(Rule prior, Lsn until) {
-        if (priorRule == null) {
-            priorRule = prior;
+    /// While an earlier rule is in force still, which of the two held at a commit cannot be said: such rows are
+    /// undecidable.
+    ///
+    /// @param position everything before it has been dispatched
+    public void needsAlso(Rule prior, Lsn until, Lsn position) {
+        if (stream.held().isEmpty()) {
+            if (!position.isBefore(priorUntil)) {
+                priorRule = null;
+                columnsWidened = false;
+            }
+            if (!position.isBefore(until)) {
+                return;
+            }
         }
+        priorRule = priorRule == null && state != State.RESOLVING ? prior : Rule.undecidable();
         priorUntil = priorUntil.max(until);
+    }
+
+    /// The client was told that deletes are withheld, so not each of them is told of.
+    public void deletesAreAnnounced() {
+        deletesAnnounced = true;
+    }
+
+    public boolean announcedDeletes() {
+        return deletesAnnounced;
     }
 
     /// From here on its changes wait for {@link #resolved}.
@@ -147,8 +170,12 @@ public final class Subscription {
 
     public void resolved(Rule newRule, Projection newProjection) {
         state = State.ACTIVE;
+        for (Projection.Entry column : newProjection.entries()) {
+            columnsWidened |= !projection.entries().contains(column);
+        }
         rule = newRule;
         projection = newProjection;
+        deletesAnnounced = false;
         generation++;
         recount();
     }

@@ -21,6 +21,7 @@ import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.stream.CloseReason;
 import sluice.core.value.Oid;
+import sluice.core.wal.Lsn;
 
 /// Every reason to wait: its answer comes late, wrong, twice, never.
 class ParkingTest {
@@ -174,6 +175,108 @@ class ParkingTest {
         assertThat(stream.only("error")).contains("relation_unpublished");
         world.commit(insert("1", "alice", "x"));
         assertThat(stream.changes()).isEmpty();
+    }
+
+    @Test
+    void rights_that_were_narrow_in_between_are_not_forgotten_when_they_widen_again() {
+        // wide, narrow, wide: of a commit made in between no one can say which held
+        var stream = world.open("alice", notesShape("a"));
+        moveAhead("r2", granted(ownedBy("alice")));
+        moveAhead("r3", granted(everything()));
+
+        world.commit(insert("1", "bob", "made under the narrow rights"));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+    }
+
+    @Test
+    void a_column_granted_ahead_of_the_position_is_not_shown_in_a_row_of_before() {
+        world.moveRights("r2", List.of(1, 2));
+        world.step(new Input.RightsAnswer("moved"));
+        answerReload();
+        world.idle();
+        var stream = world.open("alice", notesShape("a"));
+        world.moveRights("r3", ALL_COLUMNS);
+        world.step(new Input.RightsAnswer("moved again"));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampAhead())));
+
+        world.commit(insert("1", "alice", "secret"));
+        world.commit(insert("2", "alice", "public"));
+
+        assertThat(stream.changes()).hasSize(1).first().asString().contains("public");
+    }
+
+    @Test
+    void an_answer_about_a_caller_that_was_under_way_when_functions_moved_is_not_remembered() {
+        world.plan = granted(everything(), new Fold("app.tenant()", Oid.TEXT));
+        world.open("alice", notesShape("a"));
+        Effect.AskFolds early = world.take(Effect.AskFolds.class);
+        world.moveFunctions();
+        world.step(new Input.RightsAnswer("moved"));
+        answerReload();
+
+        world.step(new Input.FoldsAnswer(early.questionId(), List.of(new FoldAnswer.Value("old"))));
+
+        assertThat(world.asked(Effect.AskFolds.class)).isTrue();
+    }
+
+    @Test
+    void a_table_announced_while_somebody_subscribes_is_read_again_before_the_grant() {
+        world.plan = granted(everything(), new Fold("auth.uid()", Oid.TEXT));
+        var stream = world.open("alice", notesShape("a"));
+        Effect.AskFolds asked = world.take(Effect.AskFolds.class);
+        world.plan = refused();
+        world.moveRights("r2", ALL_COLUMNS);
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+
+        world.step(new Input.FoldsAnswer(asked.questionId(), List.of(new FoldAnswer.Value("alice"))));
+        assertThat(stream.frames).isEmpty();
+        answerReload();
+
+        assertThat(stream.frames.getFirst()).contains("shape_not_authorized");
+    }
+
+    @Test
+    void a_load_that_failed_is_asked_for_again_at_the_next_poll() {
+        world.step(new Input.RightsAnswer("moved"));
+        world.step(new Input.CatalogAnswer(world.take(Effect.LoadCatalog.class).requestId(), null));
+
+        world.step(new Input.RightsAnswer("moved"));
+
+        assertThat(world.asked(Effect.LoadCatalog.class)).isTrue();
+    }
+
+    @Test
+    void a_table_that_took_another_name_ends_its_shapes() {
+        var stream = world.open("alice", notesShape("a"));
+        world.rename("archive");
+        world.step(new Input.RightsAnswer("moved"));
+
+        answerReload();
+
+        assertThat(stream.only("error")).contains("schema_changed");
+    }
+
+    // ---- a spilled commit
+
+    @Test
+    void nothing_that_comes_between_the_pieces_of_a_spilled_commit_changes_how_it_is_judged() {
+        var stream = world.open("alice", notesShape("a"));
+        var late = world.spilled(
+                () -> {
+                    world.plan = granted(ownedBy("alice"), new Fold("auth.uid()", Oid.TEXT));
+                    world.moveRights("r2", ALL_COLUMNS);
+                    world.step(new Input.RightsAnswer("moved"));
+                    return world.open("late", notesShape("b"));
+                },
+                insert("1", "bob", "x"),
+                insert("2", "bob", "x"));
+
+        assertThat(stream.changes()).hasSize(2);
+        assertThat(late.changes()).isEmpty();
+        assertThat(world.asked(Effect.LoadCatalog.class)).isTrue();
     }
 
     // ---- a stream waits for its new rule
@@ -334,6 +437,34 @@ class ParkingTest {
     }
 
     @Test
+    void a_probe_that_begins_late_takes_every_later_commit_of_the_table_for_one_of_its_row() {
+        TableState table = new TableState(World.notes("v1", "r1", ALL_COLUMNS), world.stamp());
+        table.committed(new Lsn(0x100));
+        table.committed(new Lsn(0x200));
+
+        table.probeStarted();
+
+        assertThat(table.touchedAfter("1:1", new Lsn(0x100))).isTrue();
+        assertThat(table.touchedAfter("1:1", new Lsn(0x200))).isFalse();
+        table.touched("", new Lsn(0x300));
+        assertThat(table.touchedAfter("1:1", new Lsn(0x200))).isTrue();
+    }
+
+    @Test
+    void a_truncate_stays_behind_the_commits_that_wait() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+        world.commit(new sluice.core.transaction.Change.Truncate(NOTES_DEFINITION));
+        assertThat(stream.warned("table_truncated")).isFalse();
+
+        world.step(new Input.ProbeAnswer(
+                world.take(Effect.Probe.class).probeId(), new ProbeOutcome.Hidden(world.stamp())));
+
+        assertThat(stream.warned("table_truncated")).isTrue();
+    }
+
+    @Test
     void a_shape_revoked_while_its_probe_is_out_gets_nothing_for_it() {
         world.plan = granted(probed());
         var stream = world.open("alice", notesShape("a"));
@@ -358,6 +489,15 @@ class ParkingTest {
         world.step(new Input.RightsAnswer("moved"));
         answerReload();
         return stream;
+    }
+
+    /// The table's rights move, and the catalog that says so is ahead of the stream.
+    private void moveAhead(String fingerprint, sluice.core.authorization.RulePlan plan) {
+        world.plan = plan;
+        world.moveRights(fingerprint, ALL_COLUMNS);
+        world.step(new Input.RightsAnswer(fingerprint));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampAhead())));
     }
 
     private void answerReload() {

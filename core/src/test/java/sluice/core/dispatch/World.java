@@ -13,10 +13,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
-import sluice.core.authorization.Tier;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
+import sluice.core.catalog.Function;
 import sluice.core.catalog.Grants;
 import sluice.core.catalog.Index;
 import sluice.core.catalog.PublishedTable;
@@ -26,13 +26,11 @@ import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
-import sluice.core.event.SubscriptionResult;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.session.Identity;
-import sluice.core.shape.Operation;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
@@ -68,6 +66,7 @@ final class World {
     private Relation notes;
     RulePlan plan = granted(everything());
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private int functions;
     private int xid = 1000;
     private long lsn = 0x1000;
 
@@ -285,6 +284,43 @@ final class World {
         notes = notes("v1", fingerprint, granted);
     }
 
+    /// A function of the application's appears.
+    void moveFunctions() {
+        functions++;
+    }
+
+    void rename(String name) {
+        notes = new Relation(
+                notes.oid(),
+                notes.schema(),
+                name,
+                notes.kind(),
+                notes.ownerOid(),
+                notes.rowSecurity(),
+                notes.identity(),
+                notes.columns(),
+                notes.indexes(),
+                notes.policies(),
+                notes.grantsByRole(),
+                notes.published(),
+                notes.fingerprint(),
+                notes.rightsFingerprint());
+    }
+
+    /// A commit too large for memory, in one piece a change, with something happening after the first.
+    <T> T spilled(java.util.function.Supplier<T> between, Change... changes) {
+        xid++;
+        lsn += 0x100;
+        step(new Input.Wal(new WalEvent.SpilledBegin(new Xid(xid), new Lsn(lsn), new Lsn(lsn + 0x80), now, List.of())));
+        T result = null;
+        for (Change change : changes) {
+            step(new Input.Wal(new WalEvent.SpilledChunk(List.of(change), 100)));
+            result = result == null ? between.get() : result;
+        }
+        step(new Input.Wal(new WalEvent.SpilledEnd(List.of())));
+        return java.util.Objects.requireNonNull(result);
+    }
+
     CatalogImage imageAt(Stamp stamp) {
         return image(List.of(notes), stamp);
     }
@@ -375,7 +411,7 @@ final class World {
         return image(relations, stamp());
     }
 
-    private static CatalogImage image(List<Relation> relations, Stamp stamp) {
+    private CatalogImage image(List<Relation> relations, Stamp stamp) {
         Map<Integer, PgType> types = new LinkedHashMap<>();
         types.put(Oid.INT4, new PgType.Base(Oid.INT4, "int4"));
         types.put(Oid.TEXT, new PgType.Base(Oid.TEXT, "text"));
@@ -389,8 +425,31 @@ final class World {
         return new CatalogImage(
                 stamp,
                 relations,
-                new CatalogImage.Dictionary(
-                        18, types, roles, new LinkedHashMap<>(), new LinkedHashMap<>(), collations));
+                new CatalogImage.Dictionary(18, types, roles, functions(), new LinkedHashMap<>(), collations));
+    }
+
+    private Map<Integer, Function> functions() {
+        Map<Integer, Function> byOid = new LinkedHashMap<>();
+        for (int i = 0; i < functions; i++) {
+            byOid.put(
+                    17_000 + i,
+                    new Function(
+                            17_000 + i,
+                            "app",
+                            "tenant",
+                            "sql",
+                            Function.Volatility.STABLE,
+                            Function.Strictness.CALLED_ON_NULL,
+                            Function.Security.INVOKER,
+                            Oid.TEXT,
+                            List.of(),
+                            "SELECT 'x'",
+                            null,
+                            null,
+                            new LinkedHashMap<>(),
+                            "1"));
+        }
+        return byOid;
     }
 
     // ---- recording
@@ -489,84 +548,6 @@ final class World {
 
         private static String text(byte[] bytes) {
             return new String(bytes, StandardCharsets.UTF_8).strip();
-        }
-    }
-
-    /// Counts as a map from a short name.
-    static final class Counts implements EngineMetrics {
-        final Map<String, Integer> byName = new LinkedHashMap<>();
-
-        int of(String name) {
-            return byName.getOrDefault(name, 0);
-        }
-
-        private void add(String name, int delta) {
-            byName.merge(name, delta, Integer::sum);
-        }
-
-        @Override
-        public void change(Relation relation, Operation operation) {
-            add("change " + operation, 1);
-        }
-
-        @Override
-        public void candidates(Relation relation, int named) {
-            add("candidates", named);
-        }
-
-        @Override
-        public void withheld(Relation relation, Operation operation) {
-            add("withheld " + operation, 1);
-        }
-
-        @Override
-        public void unchangedToast(Relation relation, String column) {
-            add("unchanged " + column, 1);
-        }
-
-        @Override
-        public void evaluationFailed(Relation relation) {
-            add("evaluation failed", 1);
-        }
-
-        @Override
-        public void probed(Relation relation) {
-            add("probed", 1);
-        }
-
-        @Override
-        public void probeWithheld(Relation relation) {
-            add("probe withheld", 1);
-        }
-
-        @Override
-        public void resolved(Tier tier, Resolution resolution, Duration took) {
-            add("resolved " + resolution, 1);
-        }
-
-        @Override
-        public void notCompiled(Relation relation, String reason) {
-            add("not compiled", 1);
-        }
-
-        @Override
-        public void subscriptions(Relation relation, Tier tier, SubscriptionResult.Indexing indexing, int delta) {
-            add("subscriptions " + tier, delta);
-        }
-
-        @Override
-        public void streamOpened() {
-            add("streams", 1);
-        }
-
-        @Override
-        public void streamClosed(CloseReason reason) {
-            add("streams", -1);
-        }
-
-        @Override
-        public void duplicateDiscarded() {
-            add("discarded", 1);
         }
     }
 }

@@ -1,7 +1,7 @@
 package sluice.server.app;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.Input;
 import sluice.core.dispatch.Notice;
@@ -14,9 +14,15 @@ import sluice.server.runtime.EngineThread;
 
 /// Where the HTTP side meets the engine's thread. Thread-safe.
 final class Gate implements StreamGate {
+    private static final int REQUEST_IDS_MAX = 100_000;
+
     private final EngineThread engine;
     private final Replication replication;
-    private final Map<String, String> requestIdsByStream = new ConcurrentHashMap<>();
+    /// For log lines only. Full: the id used longest ago is forgotten, and its stream's lines go without.
+    private final Map<String, String> requestIdsByStream = Caffeine.newBuilder()
+            .maximumSize(REQUEST_IDS_MAX)
+            .<String, String>build()
+            .asMap();
 
     Gate(EngineThread engine, Replication replication) {
         this.engine = engine;

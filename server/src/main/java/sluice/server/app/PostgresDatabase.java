@@ -22,6 +22,9 @@ import sluice.server.runtime.Database;
 
 /// The engine's questions, put to PostgreSQL.
 final class PostgresDatabase implements Database {
+    /// No commit waits for the whole catalog.
+    private static final Duration EVERYTHING_TIMEOUT = Duration.ofSeconds(20);
+
     private final CatalogLoader catalog;
     private final Duration catalogTimeout;
     private final RightsPoll rights;
@@ -48,7 +51,8 @@ final class PostgresDatabase implements Database {
     @Override
     public CatalogImage load(CatalogScope scope) {
         long start = System.nanoTime();
-        CatalogImage image = catalog.load(scoped(scope), catalogTimeout);
+        Duration timeout = scope instanceof CatalogScope.Everything ? EVERYTHING_TIMEOUT : catalogTimeout;
+        CatalogImage image = catalog.load(scoped(scope), timeout);
         metrics.reloadTook((System.nanoTime() - start) / 1e9);
         return image;
     }

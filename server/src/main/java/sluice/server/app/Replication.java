@@ -23,16 +23,24 @@ import sluice.server.runtime.WalInbox;
 ///
 /// {@link #watch} is called by a timer; everything else may be asked from any thread.
 final class Replication {
+    private static final Duration CATCH_UP_MAX = Duration.ofSeconds(2);
+
     private final AtomicBoolean serving = new AtomicBoolean();
     private final AtomicReference<@Nullable Instant> dispatchingCommitOf = new AtomicReference<>();
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private final InstantSource clock;
     private final Metrics metrics;
+    private final Lsn catalogAt;
+
+    /// The timer's own.
+    private @Nullable Instant streamingSince;
 
     /// The timer's own.
     private ReaderState lastSeen = ReaderState.RECONNECTING;
 
-    Replication(InstantSource clock, Metrics metrics) {
+    /// @param catalogAt where the log stood when the engine's first catalog was read
+    Replication(InstantSource clock, Metrics metrics, Lsn catalogAt) {
+        this.catalogAt = catalogAt;
         this.clock = clock;
         this.metrics = metrics;
     }
@@ -94,7 +102,7 @@ final class Replication {
     /// Looks at the reader's state, and lets streams in once it streams.
     ///
     /// @param status null when the slot could not be read just now
-    void watch(WalReader reader, EngineThread engine, @Nullable SlotStatus status) {
+    void watch(WalReader reader, EngineThread engine, WalInbox inbox, @Nullable SlotStatus status) {
         ReaderState state = reader.state();
         ReaderState seen = lastSeen;
         lastSeen = state;
@@ -102,7 +110,7 @@ final class Replication {
             case STREAMING -> {
                 metrics.readerLeads();
                 Lsn confirmed = status == null ? null : status.confirmed();
-                if (!serving.get() && confirmed != null) {
+                if (!serving.get() && confirmed != null && isCaughtUp(inbox)) {
                     engine.submit(new Input.Replicating(confirmed));
                     serving.set(true);
                 }
@@ -124,6 +132,18 @@ final class Replication {
             }
             case CREATING_SLOT -> {}
         }
+    }
+
+    /// Whether the engine has dispatched what was committed before its catalog was read: of that it cannot say who
+    /// might see it. A log that stays silent does not keep streams out for long.
+    private boolean isCaughtUp(WalInbox inbox) {
+        Instant since = streamingSince;
+        if (since == null) {
+            since = clock.instant();
+            streamingSince = since;
+        }
+        return inbox.confirmable().reaches(catalogAt)
+                || (clock.instant().isAfter(since.plus(CATCH_UP_MAX)) && inbox.weightBytes() == 0);
     }
 
     /// Whether the reader's state has to be looked at closely: streams wait to be let in.

@@ -84,7 +84,8 @@ public final class SluiceServer implements AutoCloseable {
         this.keys = foundation.keys();
         this.pool = foundation.pool();
         InstantSource clock = InstantSource.system();
-        this.replication = new Replication(clock, metrics);
+        this.replication =
+                new Replication(clock, metrics, foundation.catalog().stamp().insertLsn());
         this.engineThread = new EngineThread(clock, replication::dispatched, broken -> {
             LOG.atError().setCause(broken).log("an invariant is broken; stopping");
             replication.end("an invariant is broken");
@@ -109,20 +110,7 @@ public final class SluiceServer implements AutoCloseable {
                 Thread.ofVirtual().name("request-", 0).factory());
         this.timer = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().name("timer").daemon().factory());
-        this.http = new HttpServer(
-                Wiring.http(settings),
-                new HttpServer.Collaborators(
-                        new TokenVerifier(Wiring.tokens(settings), keys, clock),
-                        gate,
-                        this::readiness,
-                        metrics,
-                        new RequestLog(System::nanoTime),
-                        extraRoutes,
-                        blocking,
-                        RandomGenerator.getDefault(),
-                        clock),
-                Runtime.getRuntime().availableProcessors(),
-                Thread.ofPlatform().name("stream-", 0).factory());
+        this.http = http(gate, extraRoutes, clock);
         this.database = new PostgresDatabase(
                 foundation.loader(),
                 settings.rights().reloadTimeout(),
@@ -140,6 +128,23 @@ public final class SluiceServer implements AutoCloseable {
                 Wiring.engine(settings));
         reader.useCatalog(foundation.catalog());
         engineThread.start(engine, inbox, http.shards()::hasRoom);
+    }
+
+    private HttpServer http(Gate gate, ExtraRoutes extraRoutes, InstantSource clock) {
+        return new HttpServer(
+                Wiring.http(settings),
+                new HttpServer.Collaborators(
+                        new TokenVerifier(Wiring.tokens(settings), keys, clock),
+                        gate,
+                        this::readiness,
+                        metrics,
+                        new RequestLog(System::nanoTime),
+                        extraRoutes,
+                        blocking,
+                        RandomGenerator.getDefault(),
+                        clock),
+                Runtime.getRuntime().availableProcessors(),
+                Thread.ofPlatform().name("stream-", 0).factory());
     }
 
     private static sluice.core.dispatch.RulePlanner planner(Settings settings) {
@@ -235,7 +240,7 @@ public final class SluiceServer implements AutoCloseable {
                 status = SlotStatus.read(pool, settings.replication().slot(), QUERY_TIMEOUT);
                 report(status);
             }
-            replication.watch(reader, engineThread, status);
+            replication.watch(reader, engineThread, inbox, status);
             slotCreation.check();
             metrics.position(Metrics.Position.CONFIRMED, inbox.confirmable());
             metrics.position(Metrics.Position.RECEIVED, inbox.received());
@@ -245,7 +250,7 @@ public final class SluiceServer implements AutoCloseable {
         } catch (RuntimeException e) {
             // a look that failed is made again; what it would have shown is shown late
             LOG.atDebug().addKeyValue("error", e.getClass().getSimpleName()).log("a look at the slot failed");
-            replication.watch(reader, engineThread, null);
+            replication.watch(reader, engineThread, inbox, null);
         }
     }
 

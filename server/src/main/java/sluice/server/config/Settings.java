@@ -58,8 +58,9 @@ public record Settings(
     /// @param connectionsMax at least {@link #RESERVED} + 1
     public record Database(
             PostgresUrl replication, PostgresUrl pool, int connectionsMax, int connectionsMin, Toggle paranoidReset) {
-        /// The reader lock, catalog reloads and the rights poll each have a connection of their own.
-        public static final int RESERVED = 3;
+        /// The reader lock, reloads of tables and of the whole catalog, and the rights poll have a
+        /// connection each.
+        public static final int RESERVED = 4;
     }
 
     /// @param protocolVersion null for the highest the database has

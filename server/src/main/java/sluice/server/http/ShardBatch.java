@@ -59,15 +59,18 @@ final class ShardBatch implements Runnable {
     @Override
     public void run() {
         int count = group();
-        for (int i = 0; i < count; i++) {
-            SseStream stream = touched[i];
-            if (stream != null) {
-                giveTo(stream);
-            }
-        }
         int entries = size;
-        clear(count);
-        shard.delivered(this, entries);
+        try {
+            for (int i = 0; i < count; i++) {
+                SseStream stream = touched[i];
+                if (stream != null) {
+                    giveTo(stream);
+                }
+            }
+        } finally {
+            clear(count);
+            shard.delivered(this, entries);
+        }
     }
 
     /// A failure ends this stream, whose commit may be torn, and no other.
@@ -75,7 +78,8 @@ final class ShardBatch implements Runnable {
         int head = stream.takeBatchHead();
         try {
             stream.accept(this, head);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // no room for this stream's bytes, direct memory included
             stream.failed(e);
         }
     }

@@ -385,7 +385,7 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
     }
 
     /// A part could not be given whole, so the stream must not go on.
-    void failed(RuntimeException cause) {
+    void failed(Throwable cause) {
         shard.unexpected(requestId, cause);
         if (state == State.OPEN) {
             state = State.CLOSING;

@@ -57,6 +57,8 @@ public final class LogSetup {
         for (String library : new String[] {"io.netty", "org.postgresql", "com.zaxxer", "com.nimbusds", "io.zonky"}) {
             context.getLogger(library).setLevel(level == LogLevel.ERROR ? Level.ERROR : Level.WARN);
         }
+        // the pool warns, with a stack, of what its users report in a line of their own
+        context.getLogger("com.zaxxer").setLevel(Level.ERROR);
     }
 
     private static Encoder<ILoggingEvent> json(LoggerContext context) {

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Effect;
 import sluice.core.dispatch.EffectSink;
 import sluice.core.dispatch.Input;
@@ -26,7 +27,8 @@ public final class EffectRunner implements EffectSink {
 
     private final ExecutorService executor = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("question-", 0).factory());
-    private final Semaphore catalogGate = new Semaphore(1);
+    private final Semaphore tablesGate = new Semaphore(1);
+    private final Semaphore everythingGate = new Semaphore(1);
     private final Semaphore rightsGate = new Semaphore(1);
     private final Semaphore callerGate;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -60,7 +62,7 @@ public final class EffectRunner implements EffectSink {
             case Effect.UseCatalog(var catalog) -> keys.accept(catalog);
             case Effect.LoadCatalog(var id, var scope) ->
                 ask(
-                        catalogGate,
+                        scope instanceof CatalogScope.Everything ? everythingGate : tablesGate,
                         () -> new Input.CatalogAnswer(id, database.load(scope)),
                         () -> new Input.CatalogAnswer(id, null),
                         "catalog reload failed");

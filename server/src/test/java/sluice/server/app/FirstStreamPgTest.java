@@ -30,7 +30,8 @@ class FirstStreamPgTest {
                 "CREATE POLICY own ON notes FOR SELECT TO authenticated USING (owner_id = (SELECT auth.uid()))",
                 "CREATE UNIQUE INDEX notes_ri ON notes (owner_id, id)",
                 "ALTER TABLE notes REPLICA IDENTITY USING INDEX notes_ri",
-                "CREATE PUBLICATION sluice FOR TABLE notes");
+                "CREATE TABLE kinds (id int PRIMARY KEY, b bool, s int2, i int4, l int8, t text, v varchar(9), u uuid)",
+                "CREATE PUBLICATION sluice FOR TABLE notes, kinds");
         sluice = RunningSluice.on(database);
     }
 
@@ -57,6 +58,46 @@ class FirstStreamPgTest {
 
             assertThat(changes(alice)).containsExactly("INSERT 1", "UPDATE 1", "DELETE 1");
             assertThat(changes(bob)).containsExactly("INSERT 2");
+        }
+    }
+
+    /// The log spells every type in its own way; a filter must find its rows by it.
+    @Test
+    void an_equality_on_each_type_finds_its_rows_and_only_those() {
+        String[] filters = {
+            "b=eq.true",
+            "s=eq.+7",
+            "i=eq. 7",
+            "l=eq.007",
+            "t=eq.it's",
+            "v=eq.\\\"a,b\\\"",
+            "u=eq." + ALICE.toUpperCase(java.util.Locale.ROOT),
+            "i=in.(6,7)",
+            "b=in.(yes)"
+        };
+        java.util.StringJoiner shapes = new java.util.StringJoiner(",");
+        for (int i = 0; i < filters.length; i++) {
+            shapes.add(shape("f" + i, "kinds", ",\"filter\":\"" + filters[i] + "\""));
+        }
+        try (SseClient alice = sluice.stream(sluice.token(ALICE), shapes.toString())) {
+            assertThat(alice.await("ready").data()).doesNotContain("\"ok\":false");
+
+            database.execute(
+                    "INSERT INTO kinds VALUES (2, false, 8, 8, 8, 'its', 'a', '" + BOB + "')",
+                    "INSERT INTO kinds VALUES (1, true, 7, 7, 7, 'it''s', 'a,b', '" + ALICE + "')");
+
+            List<SseEvent> events = new java.util.ArrayList<>();
+            while (events.size() < filters.length) {
+                SseEvent event = alice.next();
+                if (event.is("change")) {
+                    events.add(event);
+                }
+            }
+            assertThat(events)
+                    .allMatch(event -> event.json().get("record").get("id").asInt() == 1);
+            assertThat(events.stream().map(event -> event.json().get("sub").asText()))
+                    .doesNotHaveDuplicates()
+                    .hasSize(filters.length);
         }
     }
 

@@ -41,6 +41,14 @@ final class DatabaseJudgement {
                     "its publications lack what is needed here",
                     "upgrade to version " + OLDEST_MAJOR + " to " + NEWEST_MAJOR));
         }
+        if (!server.text(8).equals("UTF8")) {
+            findings.add(Finding.refusal(
+                    "server_encoding",
+                    "server_encoding",
+                    "the database is encoded in " + server.text(8),
+                    "constants of its policies could be read as other texts than its rows hold",
+                    "create the database with ENCODING 'UTF8' and move the data over"));
+        }
         Integer protocol = expectation.protocolVersion();
         int highest = major >= 16 ? 4 : 3;
         if (protocol != null && protocol > highest) {

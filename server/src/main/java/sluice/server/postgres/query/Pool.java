@@ -41,7 +41,7 @@ public final class Pool implements AutoCloseable {
         DISCARD_ALL
     }
 
-    /// @param callersMax connections for folds and probes, at least 1; the two other lanes have one each on top
+    /// @param callersMax connections for folds and probes, at least 1; the two other lanes have three on top
     /// @param callersMin how many of them stay open when idle
     /// @param acquire how long a use may wait for a free connection
     public record Sizing(int callersMax, int callersMin, Duration acquire) {}
@@ -54,7 +54,8 @@ public final class Pool implements AutoCloseable {
         this.reset = reset;
         int callersMin = Math.min(sizing.callersMin(), sizing.callersMax());
         this.callers = lane("sluice-callers", url, sizing.callersMax(), callersMin, sizing.acquire());
-        this.catalog = lane("sluice-catalog", url, 1, 1, sizing.acquire());
+        // one for the tables a commit waits for, one for the whole catalog
+        this.catalog = lane("sluice-catalog", url, 2, 1, sizing.acquire());
         this.rights = lane("sluice-rights", url, 1, 1, sizing.acquire());
     }
 

@@ -112,7 +112,8 @@ public final class StartupValidation {
                    pg_catalog.current_setting('wal_level'), pg_catalog.current_setting('max_wal_senders'),
                    pg_catalog.current_setting('max_slot_wal_keep_size'),
                    coalesce(pg_catalog.current_setting('idle_replication_slot_timeout', true), '0'),
-                   pg_catalog.current_database(), session_user
+                   pg_catalog.current_database(), session_user,
+                   pg_catalog.current_setting('server_encoding')
             """;
 
     private static final String SESSIONS = """

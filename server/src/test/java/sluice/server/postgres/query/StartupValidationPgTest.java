@@ -86,6 +86,22 @@ class StartupValidationPgTest {
     }
 
     @Test
+    void a_database_in_another_encoding_is_refused() {
+        try (PostgresDatabase database = healthy(18)) {
+            String latin = database.name() + "_latin";
+            database.execute("CREATE DATABASE " + latin + " ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+            PostgresUrl url =
+                    PostgresUrl.parse(database.url("sluice_authz").replace("/" + database.name(), "/" + latin));
+            try (Pool pool = Pool.open(url, new Pool.Sizing(1, 0, TIMEOUT), Pool.Reset.ROLLBACK)) {
+                Report report = new StartupValidation(pool, expectation(database), TIMEOUT).run();
+                assertThat(codes(report.refusals())).contains("server_encoding server_encoding");
+            } finally {
+                database.execute("DROP DATABASE " + latin + " WITH (FORCE)");
+            }
+        }
+    }
+
+    @Test
     void a_missing_publication_is_refused_until_its_remedy_was_run() {
         try (PostgresDatabase database = healthy(18)) {
             Expectation expectation = new Expectation(

@@ -1,0 +1,161 @@
+package sluice.core.dispatch;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.authorization.Tier;
+import sluice.core.dispatch.EngineMetrics.Resolution;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.error.WarningCode;
+import sluice.core.event.StreamEvent;
+import sluice.core.event.SubscriptionResult;
+import sluice.core.routing.RoutingKey;
+import sluice.core.stream.StreamState;
+import sluice.core.stream.Subscription;
+import sluice.core.wal.Lsn;
+
+/// Installs the granted entries of one request, in its order, and says how each fared. Made once for each stream.
+final class Installation {
+    private static final int REFUSALS_LOGGED_MAX = 20;
+
+    /// What an installation needs of the engine.
+    interface Host {
+        @Nullable
+        TableState table(int relationOid);
+
+        EngineMetrics metrics();
+
+        EngineSettings settings();
+
+        Lsn position();
+
+        Instant now();
+
+        /// Whether one more shape without an equality may be installed.
+        boolean admitsUnindexed();
+
+        void add(Subscription subscription, TableState table);
+    }
+
+    private final Host host;
+    private final EffectSink effects;
+    private final StreamState stream;
+    private final List<StreamEvent.Warning> warnings = new ArrayList<>();
+    private int refusals;
+
+    Installation(Host host, EffectSink effects, StreamState stream) {
+        this.host = host;
+        this.effects = effects;
+        this.stream = stream;
+    }
+
+    /// What the granted entries' clients should know, once {@link #install} has run.
+    List<StreamEvent.Warning> warnings() {
+        return warnings;
+    }
+
+    List<SubscriptionResult> install(SubscribeFlow flow) {
+        List<SubscriptionResult> results = new ArrayList<>();
+        for (SubscribeFlow.Entry entry : flow.entries()) {
+            results.add(result(entry, Duration.between(flow.startedAt(), host.now())));
+        }
+        if (refusals > REFUSALS_LOGGED_MAX) {
+            effects.emit(new Effect.Log(new Notice(
+                    Notice.Level.INFO,
+                    "more subscriptions refused",
+                    List.of(
+                            "stream_id",
+                            stream.handle().streamId(),
+                            "count",
+                            Integer.toString(refusals - REFUSALS_LOGGED_MAX)))));
+        }
+        return results;
+    }
+
+    private SubscriptionResult result(SubscribeFlow.Entry entry, Duration took) {
+        String label = entry.request().label();
+        RequestException refusal = entry.refusal();
+        TableState table = refusal == null ? host.table(entry.draft().relation().oid()) : null;
+        RoutingKey key = table == null ? null : RoutingKey.of(entry.filter(), table.relation());
+        if (refusal == null && table != null && key == null && !host.admitsUnindexed()) {
+            refusal = new RequestException(
+                    ErrorCode.TOO_MANY_UNINDEXED_SHAPES,
+                    "this server admits " + host.settings().unindexedShapesMax() + " shapes without an equality");
+        }
+        if (refusal != null || table == null) {
+            RequestException shown =
+                    refusal != null ? refusal : new RequestException(ErrorCode.INTERNAL, "the table is gone");
+            host.metrics().resolved(Tier.C, resolution(shown.code()), took);
+            refused(label, shown);
+            return new SubscriptionResult(
+                    label, new SubscriptionResult.Refused(shown.code(), shown.getMessage(), null));
+        }
+        Rule rule = entry.rule();
+        Subscription subscription = new Subscription(
+                stream,
+                label,
+                new Subscription.Grant(
+                        entry.draft().request(),
+                        entry.draft().operations(),
+                        entry.filter(),
+                        table.relation().oid(),
+                        key,
+                        table.shared(entry.draft().visible().projection()),
+                        rule));
+        if (host.position().isBefore(table.rightsMovedUntil())) {
+            subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil(), host.position());
+        }
+        host.add(subscription, table);
+        host.metrics().resolved(rule.tier(), Resolution.GRANTED, took);
+        if (rule.tier() == Tier.C) {
+            host.metrics().notCompiled(table.relation(), rule.reason());
+        }
+        List<StreamEvent.Warning> own = ShapeReader.warnings(label, entry.draft(), key != null, rule.readsColumns());
+        warnings.addAll(own);
+        if (own.stream().anyMatch(warning -> warning.code() == WarningCode.REPLICA_IDENTITY_INSUFFICIENT)) {
+            subscription.deletesAreAnnounced();
+        }
+        return new SubscriptionResult(
+                label,
+                new SubscriptionResult.Granted(
+                        rule.tier().name(),
+                        Engine.indexing(key),
+                        key == null ? null : key.column(),
+                        rule.reason(),
+                        own));
+    }
+
+    private static Resolution resolution(ErrorCode code) {
+        if (code == ErrorCode.SHAPE_NOT_AUTHORIZED || code == ErrorCode.COLUMN_NOT_GRANTED) {
+            return Resolution.DENIED;
+        }
+        return code == ErrorCode.CATALOG_UNAVAILABLE ? Resolution.UNAVAILABLE : Resolution.REFUSED;
+    }
+
+    /// One line for each of the first refusals of a request.
+    private void refused(String label, RequestException refusal) {
+        refusals++;
+        if (refusals <= REFUSALS_LOGGED_MAX) {
+            effects.emit(new Effect.Log(notice("subscription refused", stream, label, refusal)));
+        }
+    }
+
+    static Notice notice(String message, StreamState stream, String label, RequestException refusal) {
+        return new Notice(
+                Notice.Level.INFO,
+                message,
+                List.of(
+                        "stream_id",
+                        stream.handle().streamId(),
+                        "sub",
+                        label,
+                        "code",
+                        refusal.code().wireName(),
+                        "reason",
+                        refusal.getMessage()));
+    }
+}

@@ -1,0 +1,88 @@
+package sluice.core.dispatch;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import sluice.core.authorization.Tier;
+import sluice.core.catalog.Relation;
+import sluice.core.event.SubscriptionResult;
+import sluice.core.shape.Operation;
+import sluice.core.stream.CloseReason;
+
+/// Counts as a map from a short name.
+final class Counts implements EngineMetrics {
+    final Map<String, Integer> byName = new LinkedHashMap<>();
+
+    int of(String name) {
+        return byName.getOrDefault(name, 0);
+    }
+
+    private void add(String name, int delta) {
+        byName.merge(name, delta, Integer::sum);
+    }
+
+    @Override
+    public void change(Relation relation, Operation operation) {
+        add("change " + operation, 1);
+    }
+
+    @Override
+    public void candidates(Relation relation, int named) {
+        add("candidates", named);
+    }
+
+    @Override
+    public void withheld(Relation relation, Operation operation) {
+        add("withheld " + operation, 1);
+    }
+
+    @Override
+    public void unchangedToast(Relation relation, String column) {
+        add("unchanged " + column, 1);
+    }
+
+    @Override
+    public void evaluationFailed(Relation relation) {
+        add("evaluation failed", 1);
+    }
+
+    @Override
+    public void probed(Relation relation) {
+        add("probed", 1);
+    }
+
+    @Override
+    public void probeWithheld(Relation relation) {
+        add("probe withheld", 1);
+    }
+
+    @Override
+    public void resolved(Tier tier, Resolution resolution, Duration took) {
+        add("resolved " + resolution, 1);
+    }
+
+    @Override
+    public void notCompiled(Relation relation, String reason) {
+        add("not compiled", 1);
+    }
+
+    @Override
+    public void subscriptions(Relation relation, Tier tier, SubscriptionResult.Indexing indexing, int delta) {
+        add("subscriptions " + tier, delta);
+    }
+
+    @Override
+    public void streamOpened() {
+        add("streams", 1);
+    }
+
+    @Override
+    public void streamClosed(CloseReason reason) {
+        add("streams", -1);
+    }
+
+    @Override
+    public void duplicateDiscarded() {
+        add("discarded", 1);
+    }
+}
