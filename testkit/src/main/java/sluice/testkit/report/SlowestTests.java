@@ -19,9 +19,10 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 import sluice.testkit.rules.Repository;
 
-/// Prints the ten slowest test classes of all modules that have run, at the end of each module's tests.
+/// Prints the ten slowest test classes of all modules that this build has tested, at the end of each module's tests.
 ///
-/// Each test process leaves its times in `target/slow-tests` at the root; the last one to end knows all. JUnit finds
+/// Each test process leaves its times in `target/slow-tests` at the root, under the build's own mark; the last one to
+/// end knows all. JUnit finds
 /// this class by itself. Silent outside of Maven.
 public final class SlowestTests implements TestExecutionListener {
     private static final int SHOWN = 10;
@@ -56,10 +57,12 @@ public final class SlowestTests implements TestExecutionListener {
         try {
             Path folder =
                     Files.createDirectories(Repository.root().resolve("target").resolve("slow-tests"));
+            String build = System.getProperty("sluice.build", "");
             List<String> lines = new ArrayList<>();
+            lines.add(build);
             took.forEach((name, duration) -> lines.add(duration.toMillis() + "\t" + name));
             Files.write(folder.resolve(module + "-" + System.getProperty("sluice.run", "test") + ".tsv"), lines);
-            print(slowest(folder));
+            print(slowest(folder, build));
         } catch (IOException e) {
             System.out.println("the slowest tests are not known: " + e);
         }
@@ -72,11 +75,15 @@ public final class SlowestTests implements TestExecutionListener {
                         .orElse(false);
     }
 
-    private static List<Timed> slowest(Path folder) throws IOException {
+    private static List<Timed> slowest(Path folder, String build) throws IOException {
         Map<String, Long> millisByName = new LinkedHashMap<>();
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.toList()) {
-                for (String line : Files.readAllLines(file)) {
+                List<String> lines = Files.readAllLines(file);
+                if (lines.isEmpty() || !lines.getFirst().equals(build)) {
+                    continue; // of an earlier build
+                }
+                for (String line : lines.subList(1, lines.size())) {
                     String[] parts = line.split("\t", 2);
                     millisByName.put(parts[1], Long.valueOf(parts[0]));
                 }
