@@ -7,6 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.Tier;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.Relation;
 import sluice.core.dispatch.EngineMetrics.Resolution;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
@@ -105,6 +107,7 @@ final class Installation {
                         table.relation().oid(),
                         key,
                         table.shared(entry.draft().visible().projection()),
+                        highestAttnum(table.relation()),
                         rule));
         if (host.position().isBefore(table.rightsMovedUntil())) {
             subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil(), host.position());
@@ -134,6 +137,14 @@ final class Installation {
             return Resolution.DENIED;
         }
         return code == ErrorCode.CATALOG_UNAVAILABLE ? Resolution.UNAVAILABLE : Resolution.REFUSED;
+    }
+
+    private static int highestAttnum(Relation relation) {
+        int highest = 0;
+        for (Column column : relation.columns()) {
+            highest = Math.max(highest, column.attnum());
+        }
+        return highest;
     }
 
     /// One line for each of the first refusals of a request.

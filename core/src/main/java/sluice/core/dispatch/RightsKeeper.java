@@ -335,7 +335,8 @@ final class RightsKeeper {
                             .subscriptions(table.relation(), subscription.rule().tier(), indexing, -1);
                     host.metrics().subscriptions(table.relation(), rule.tier(), indexing, 1);
                 }
-                Projection projection = asking.visible().projection();
+                Projection projection =
+                        subscription.ofOldColumns(asking.visible().projection());
                 subscription.resolved(rule, table == null ? projection : table.shared(projection));
                 host.metrics()
                         .resolved(

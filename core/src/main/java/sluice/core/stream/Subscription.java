@@ -33,6 +33,7 @@ public final class Subscription {
     private final Filter filter;
     private final int relationOid;
     private final @Nullable RoutingKey routingKey;
+    private final int highestAttnum;
 
     private State state = State.ACTIVE;
     private Projection projection;
@@ -58,11 +59,14 @@ public final class Subscription {
         this.relationOid = grant.relationOid();
         this.routingKey = grant.routingKey();
         this.projection = grant.projection();
+        this.highestAttnum = grant.highestAttnum();
         this.rule = grant.rule();
         recount();
     }
 
     /// What a subscription is made of.
+    ///
+    /// @param highestAttnum of the table's columns at the time: later ones are not the shape's
     public record Grant(
             ShapeRequest request,
             Operations operations,
@@ -70,6 +74,7 @@ public final class Subscription {
             int relationOid,
             @Nullable RoutingKey routingKey,
             Projection projection,
+            int highestAttnum,
             Rule rule) {}
 
     public StreamState stream() {
@@ -110,6 +115,14 @@ public final class Subscription {
 
     public Projection projection() {
         return projection;
+    }
+
+    /// What a newer projection shows that the shape was granted on: columns added since appear on
+    /// subscribing again.
+    public Projection ofOldColumns(Projection newer) {
+        return new Projection(newer.entries().stream()
+                .filter(column -> column.attnum() <= highestAttnum)
+                .toList());
     }
 
     public Rule rule() {

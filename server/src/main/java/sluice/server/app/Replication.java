@@ -26,6 +26,7 @@ final class Replication {
     private static final Duration CATCH_UP_MAX = Duration.ofSeconds(2);
 
     private final AtomicBoolean serving = new AtomicBoolean();
+    private final AtomicBoolean late = new AtomicBoolean();
     private final AtomicReference<@Nullable Instant> dispatchingCommitOf = new AtomicReference<>();
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private final InstantSource clock;
@@ -63,6 +64,22 @@ final class Replication {
         }
         Duration lag = Duration.between(commit, clock.instant());
         return lag.isNegative() ? Duration.ZERO : lag;
+    }
+
+    /// Whether changes arrive late: from the moment the lag reaches this much until it has fallen below half of it.
+    ///
+    /// @param degraded zero never reports it
+    boolean isLate(WalInbox inbox, Duration degraded) {
+        if (degraded.isZero()) {
+            return false;
+        }
+        Duration lag = lag(inbox);
+        if (lag.compareTo(degraded) >= 0) {
+            late.set(true);
+        } else if (lag.multipliedBy(2).compareTo(degraded) < 0) {
+            late.set(false);
+        }
+        return late.get();
     }
 
     /// The engine's observer; its thread.

@@ -271,14 +271,14 @@ public final class SluiceServer implements AutoCloseable {
     private Readiness readiness() {
         boolean serving = replication.isServing();
         Duration lag = replication.lag(inbox);
-        Duration degraded = settings.operation().lagDegraded();
+        boolean late = replication.isLate(inbox, settings.operation().lagDegraded());
         return new Readiness(
                 serving ? Readiness.Verdict.READY : Readiness.Verdict.NOT_READY,
                 Readiness.Catalog.LOADED,
                 serving ? Readiness.Reader.REPLICATING : Readiness.Reader.WAITING,
                 inbox.confirmable(),
                 lag.toNanos() / 1e9,
-                !degraded.isZero() && lag.compareTo(degraded) >= 0 ? Readiness.Lag.DEGRADED : Readiness.Lag.NORMAL);
+                late ? Readiness.Lag.DEGRADED : Readiness.Lag.NORMAL);
     }
 
     /// The port listened on.

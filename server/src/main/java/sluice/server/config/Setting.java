@@ -55,7 +55,12 @@ public enum Setting {
     PROTO_VERSION(
             Topic.REPLICATION, Kind.COUNT, null, "protocol version, 1 to 4; the highest the database has when unset"),
     MESSAGES(Topic.REPLICATION, Kind.FLAG, "true", "receive `pg_logical_emit_message`"),
-    MESSAGE_PREFIX(Topic.REPLICATION, Kind.TEXT, "sluice:", "prefix of the messages meant for clients; not empty"),
+    MESSAGE_PREFIX(
+            Topic.REPLICATION,
+            Kind.TEXT,
+            "sluice:",
+            Availability.LATER,
+            "prefix of the messages meant for clients; not empty"),
     STATUS_INTERVAL(Topic.REPLICATION, Kind.DURATION, "10s", "how often the slot is acknowledged at least"),
     TRANSACTION_IMAGES(
             Topic.REPLICATION,
@@ -95,7 +100,12 @@ public enum Setting {
     ISSUER_TIMEOUT(Topic.RIGHTS, Kind.DURATION, "2s", Availability.LATER, "how long one call to the issuer may take"),
     ISSUER_IDLE_TIMEOUT(
             Topic.RIGHTS, Kind.DURATION, "4s", Availability.LATER, "how long an idle connection to it stays open"),
-    AUTHZ_LEASE(Topic.RIGHTS, Kind.DURATION, "60s", "how long time-dependent and Tier C decisions hold"),
+    AUTHZ_LEASE(
+            Topic.RIGHTS,
+            Kind.DURATION,
+            "60s",
+            Availability.LATER,
+            "how long time-dependent and Tier C decisions hold"),
     CATALOG_REFRESH(Topic.RIGHTS, Kind.DURATION, "30s", "how often the whole catalog is read again"),
     RELOAD_TIMEOUT(Topic.RIGHTS, Kind.DURATION, "2s", "how long a changed table may hold the line for its catalog"),
     RIGHTS_POLL(Topic.RIGHTS, Kind.DURATION, "1s", "how often rights that bring no log message are compared"),
@@ -119,6 +129,7 @@ public enum Setting {
             Topic.RIGHTS,
             Kind.of("withhold", "deliver"),
             "withhold",
+            Availability.LATER,
             "`deliver` sends a delete that cannot be decided, with its key only"),
 
     HEARTBEAT(Topic.STREAMS, Kind.DURATION, "20s", "how often a comment is written to a quiet stream; at least 5s"),

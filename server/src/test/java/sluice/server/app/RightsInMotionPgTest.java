@@ -25,7 +25,7 @@ class RightsInMotionPgTest {
         database = PostgresCluster.of(PostgresCluster.NEWEST)
                 .createDatabase("rights_in_motion")
                 .withStandardRoles();
-        for (String table : new String[] {"dropped", "restricted", "granted", "reviewed", "untouched"}) {
+        for (String table : new String[] {"dropped", "restricted", "granted", "reviewed", "untouched", "widened"}) {
             database.execute(
                     "CREATE TABLE " + table + " (id int PRIMARY KEY, owner_id uuid NOT NULL, secret text)",
                     "ALTER TABLE " + table + " ENABLE ROW LEVEL SECURITY",
@@ -36,7 +36,7 @@ class RightsInMotionPgTest {
                 "CREATE TABLE measured_1 PARTITION OF measured FOR VALUES FROM (0) TO (1000)",
                 "ALTER TABLE measured ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON measured FOR SELECT TO authenticated USING (owner_id = auth.uid())",
-                "CREATE PUBLICATION sluice FOR TABLE dropped, restricted, granted, reviewed, untouched, measured"
+                "CREATE PUBLICATION sluice FOR TABLE dropped, restricted, granted, reviewed, untouched, widened, measured"
                         + " WITH (publish_via_partition_root = true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h"));
     }
@@ -87,6 +87,22 @@ class RightsInMotionPgTest {
                     row("granted", 2, ALICE));
 
             assertThat(alice.await("change").data()).contains("\"id\":2").doesNotContain("\"secret\"");
+        }
+    }
+
+    @Test
+    void a_column_added_to_a_busy_table_withholds_nothing_and_waits_for_the_next_subscribing() {
+        try (SseClient alice = open(ALICE, "widened")) {
+            insert("widened", 1, ALICE);
+            alice.await("change");
+
+            database.execute(
+                    "ALTER TABLE widened ADD COLUMN more text DEFAULT 'new'",
+                    row("widened", 2, ALICE),
+                    row("widened", 3, ALICE));
+
+            assertThat(alice.await("change").data()).contains("\"id\":2").doesNotContain("more");
+            assertThat(alice.await("change").data()).contains("\"id\":3").doesNotContain("more");
         }
     }
 
@@ -156,7 +172,7 @@ class RightsInMotionPgTest {
     }
 
     private static String row(String table, int id, String owner) {
-        return "INSERT INTO " + table + " VALUES (" + id + ", '" + owner + "', 'x')";
+        return "INSERT INTO " + table + " (id, owner_id, secret) VALUES (" + id + ", '" + owner + "', 'x')";
     }
 
     /// Two whole rights polls have begun and been answered after this instant.

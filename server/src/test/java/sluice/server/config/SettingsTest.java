@@ -128,7 +128,6 @@ class SettingsTest {
                 "SLUICE_SLOT_RECREATE", "true",
                 "SLUICE_PROTO_VERSION", "2",
                 "SLUICE_MESSAGES", "false",
-                "SLUICE_MESSAGE_PREFIX", "app:",
                 "SLUICE_STATUS_INTERVAL", "2s",
                 "SLUICE_TRANSACTION_IMAGES", "all",
                 "SLUICE_TRANSACTION_MEMORY", "1MiB",
@@ -141,7 +140,6 @@ class SettingsTest {
                 "SLUICE_JWT_LEEWAY", "0s",
                 "SLUICE_ALLOWED_ROLES", "web, web-admin",
                 "SLUICE_JWT_REQUIRE_ROLE", "true",
-                "SLUICE_AUTHZ_LEASE", "10s",
                 "SLUICE_CATALOG_REFRESH", "1500ms",
                 "SLUICE_RELOAD_TIMEOUT", "3s",
                 "SLUICE_RIGHTS_POLL", "250ms",
@@ -151,7 +149,6 @@ class SettingsTest {
                 "SLUICE_TIER_C_TIMEOUT", "100ms",
                 "SLUICE_UNINDEXED_SHAPES_MAX", "7",
                 "SLUICE_REPLICA_IDENTITY", "strict",
-                "SLUICE_DEGRADED_DELETES", "deliver",
                 "SLUICE_HEARTBEAT", "5s",
                 "SLUICE_STREAM_QUEUE", "9",
                 "SLUICE_STREAM_QUEUE_BYTES", "128KiB",
@@ -191,7 +188,7 @@ class SettingsTest {
                         Toggle.ON,
                         2,
                         Toggle.OFF,
-                        "app:",
+                        "sluice:",
                         Duration.ofSeconds(2),
                         Settings.Replication.Images.ALL,
                         new ByteSize(1 << 20),
@@ -213,7 +210,7 @@ class SettingsTest {
         Settings settings = read(everything());
         assertThat(settings.rights())
                 .isEqualTo(new Settings.Rights(
-                        Duration.ofSeconds(10),
+                        Duration.ofSeconds(60),
                         Duration.ofMillis(1500),
                         Duration.ofSeconds(3),
                         Duration.ofMillis(250),
@@ -223,7 +220,7 @@ class SettingsTest {
                         Duration.ofMillis(100),
                         7,
                         Settings.Rights.IdentityCheck.STRICT,
-                        Settings.Rights.DegradedDeletes.DELIVER));
+                        Settings.Rights.DegradedDeletes.WITHHOLD));
         assertThat(settings.streams())
                 .isEqualTo(new Settings.Streams(
                         Duration.ofSeconds(5),
