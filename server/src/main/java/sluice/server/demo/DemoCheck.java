@@ -21,14 +21,20 @@ import sluice.server.postgres.console.StatementException;
 ///
 /// Everything is new and temporary: free ports, a folder that is deleted at the end.
 public final class DemoCheck {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration QUIET = Duration.ofMillis(300);
+
+    /// How long a right that widens may take to act, and how long each row written to find out is waited for.
+    private static final Duration WIDENING_MAX = Duration.ofSeconds(30);
+
+    private static final Duration WIDENING_ATTEMPT = Duration.ofSeconds(1);
     private static final Actor OWNER = new Actor.Owner();
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final PrintStream out;
     private final Progress progress;
     private final List<Witness> witnesses = new ArrayList<>();
+    private final List<String> problems = new ArrayList<>();
 
     /// Highest ids before the phase.
     private long notesBefore;
@@ -113,10 +119,13 @@ public final class DemoCheck {
             out.println();
             phase(console, "a note is read by its owner, a post by its author or by all", notesAndPosts());
             console.script(ReadPolicy.EVERYONE.sql());
+            awaitWidened(console, "everyone may read every note");
             phase(console, "the policy is replaced: everyone reads every note", notes("shared"));
+            // A right that narrows is judged from the first write on.
             console.script(ReadPolicy.OWNER_ONLY_UNDONE.sql());
             phase(console, "back to the owner, and a restrictive policy hides what is done", undone());
             console.script(ReadPolicy.OWNER_ONLY.sql());
+            awaitWidened(console, "what is done may be read again");
             phase(console, "the restrictive policy is dropped", notes("again"));
             for (Witness witness : witnesses) {
                 witness.drain(QUIET);
@@ -169,11 +178,72 @@ public final class DemoCheck {
         return "INSERT INTO notes (title, done) VALUES ('" + title + "', " + done + ")";
     }
 
-    private void phase(Console console, String title, List<Write> writes)
-            throws StatementException, InterruptedException {
+    /// Writes and deletes notes of every kind until each stream shows those that SELECT shows.
+    ///
+    /// A catalog newer than a commit widens nothing, so a row written right after the switch may
+    /// be withheld from whom
+    /// it now concerns, and the stream says so. What is shown meanwhile is judged like everything else.
+    private void awaitWidened(Console console, String right) throws StatementException, InterruptedException {
+        beginPhase(console);
+        long begin = System.nanoTime();
+        long deadline = begin + WIDENING_MAX.toNanos();
+        int attempts = 0;
+        boolean acts = false;
+        while (!acts && System.nanoTime() - deadline < 0) {
+            attempts++;
+            acts = showsEveryKind(console, right);
+        }
+        if (!acts) {
+            for (Witness witness : witnesses) {
+                problems.add(right + ": not seen on both streams within " + WIDENING_MAX.toSeconds() + " s; to "
+                        + witness.person().label() + " " + witness.announced());
+            }
+            return;
+        }
+        out.printf(
+                Locale.ROOT,
+                "%s: it acts %.1f s after the switch, on rows written in attempt %d%n",
+                right,
+                (System.nanoTime() - begin) / 1e9,
+                attempts);
+    }
+
+    private boolean showsEveryKind(Console console, String right) throws StatementException, InterruptedException {
+        console.run(OWNER, """
+                INSERT INTO notes (owner_id, title, done)
+                SELECT owner::uuid, 'first', done
+                FROM (VALUES ('%s'), ('%s')) AS person (owner), (VALUES (false), (true)) AS state (done)
+                """.formatted(Person.ALICE.id(), Person.BOB.id()));
+        look(console);
+        boolean shown = caughtUp(WIDENING_ATTEMPT);
+        console.run(OWNER, "DELETE FROM notes WHERE title = 'first'");
+        look(console);
+        if (!shown) {
+            return false;
+        }
+        if (!caughtUp(PATIENCE)) {
+            witnesses.forEach(witness -> witness.compare(right));
+        }
+        return true;
+    }
+
+    private boolean caughtUp(Duration patience) throws InterruptedException {
+        boolean all = true;
+        for (Witness witness : witnesses) {
+            all &= witness.catchUp(patience);
+        }
+        return all;
+    }
+
+    private void beginPhase(Console console) throws StatementException {
         notesBefore = highestId(console, "notes");
         postsBefore = highestId(console, "posts");
         witnesses.forEach(Witness::beginPhase);
+    }
+
+    private void phase(Console console, String title, List<Write> writes)
+            throws StatementException, InterruptedException {
+        beginPhase(console);
         for (Write write : writes) {
             console.run(caller(write.person()), write.sql());
             look(console);
@@ -246,9 +316,7 @@ public final class DemoCheck {
     }
 
     private boolean verdict() {
-        List<String> problems = witnesses.stream()
-                .flatMap(witness -> witness.problems().stream())
-                .toList();
+        witnesses.forEach(witness -> problems.addAll(witness.problems()));
         Duration longest = witnesses.stream()
                 .map(Witness::longestDelay)
                 .max(Duration::compareTo)

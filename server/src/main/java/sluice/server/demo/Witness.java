@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import sluice.core.error.WarningCode;
 
 /// One person of the check: what the stream said, and what PostgreSQL showed the same person.
 ///
@@ -41,6 +42,9 @@ final class Witness implements AutoCloseable {
 
     /// What the latest SELECT returned, by table and id.
     private Map<String, JsonNode> selected = Map.of();
+
+    /// What the stream said of changes it withheld, since the phase began.
+    private final List<String> withheld = new ArrayList<>();
 
     private Duration longestDelay = Duration.ZERO;
     private int changes;
@@ -122,6 +126,7 @@ final class Witness implements AutoCloseable {
     void beginPhase() {
         built.clear();
         operations.clear();
+        withheld.clear();
         selected = Map.of();
     }
 
@@ -170,7 +175,11 @@ final class Witness implements AutoCloseable {
     private void take(EventStream.Event event) {
         switch (event.name()) {
             case "change" -> change(event);
-            case "warning" -> {}
+            case "warning" -> {
+                if (event.data().path("code").asText().equals(WarningCode.CHANGES_WITHHELD.wireName())) {
+                    withheld.add(event.data().path("message").asText());
+                }
+            }
             default -> problem("an event that was not expected: " + event.name() + " " + event.data());
         }
     }
@@ -211,7 +220,7 @@ final class Witness implements AutoCloseable {
         selected.forEach((key, row) -> {
             JsonNode streamed = built.get(key);
             if (streamed == null) {
-                problem(phase + ": never received " + key + ", which SELECT shows");
+                problem(phase + ": never received " + key + ", which SELECT shows; " + announced());
             } else if (!streamed.equals(row)) {
                 problem(phase + ": received another image of " + key + " than SELECT shows");
             }
@@ -221,6 +230,13 @@ final class Witness implements AutoCloseable {
                 problem(phase + ": holds " + key + ", which SELECT does not show");
             }
         }
+    }
+
+    /// A row that is missing and was announced is late rights; one that was not is a gap nobody was told of.
+    String announced() {
+        return withheld.isEmpty()
+                ? "no withheld change was announced"
+                : "it was announced that " + String.join(", ", withheld);
     }
 
     private void problem(String text) {
