@@ -1,5 +1,6 @@
 package sluice.bench.micro;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -13,6 +14,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
+import sluice.core.expression.EqualTexts;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.routing.RoutingIndex;
 import sluice.core.routing.RoutingKey;
@@ -35,7 +37,9 @@ public class RoutingBenchmark {
     @Setup
     public void file() {
         for (int room = 0; room < subscriptions; room++) {
-            index.add(room, new RoutingKey(Samples.ROOM, "room_id", Integer.toString(room)));
+            index.add(
+                    room,
+                    new RoutingKey(Samples.ROOM, "room_id", List.of(Integer.toString(room)), EqualTexts.IDENTICAL));
         }
     }
 

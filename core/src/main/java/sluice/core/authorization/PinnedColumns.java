@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import sluice.core.expression.EqualTexts;
 import sluice.core.expression.FilterTerm;
 
 /// The columns that have one value in every row of a shape, because its filter says `eq`.
@@ -25,10 +26,14 @@ public record PinnedColumns(Map<Integer, String> textByAttnum) {
     }
 
     /// What a filter's equalities pin; of two on one column the later, which the filter itself contradicts anyway.
+    ///
+    /// A type in which equal values may be spelled apart pins nothing: a rule may ask for the spelling.
+    ///
+    /// @param terms conditions that all hold for every row of the shape
     public static PinnedColumns of(List<FilterTerm> terms) {
         Map<Integer, String> pinned = new LinkedHashMap<>();
         for (FilterTerm term : terms) {
-            if (term.operator() == FilterTerm.Operator.EQUAL && term.negation() == FilterTerm.Negation.PLAIN) {
+            if (term.isEquality() && term.equality() == EqualTexts.IDENTICAL) {
                 pinned.put(term.column().attnum(), term.constants().getFirst());
             }
         }

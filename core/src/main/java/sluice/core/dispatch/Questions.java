@@ -29,6 +29,7 @@ final class Questions {
     private record Outstanding(
             Identity caller,
             List<Fold> folds,
+            Memory memory,
             Instant deadline,
             long epoch,
             Consumer<@Nullable List<FoldAnswer>> then) {}
@@ -52,11 +53,18 @@ final class Questions {
         this.timeout = timeout;
     }
 
+    /// Whether what PostgreSQL answers is true for the next one who asks.
+    enum Memory {
+        KEPT,
+        /// The answer may be another one a moment later, as that to `'now'::timestamptz`.
+        NONE
+    }
+
     /// Calls `then` with the answers, at once when they are known; with null when the question could not be put, or
     /// was not answered in time.
-    void ask(Identity caller, List<Fold> folds, Instant now, Consumer<@Nullable List<FoldAnswer>> then) {
+    void ask(Identity caller, List<Fold> folds, Memory memory, Instant now, Consumer<@Nullable List<FoldAnswer>> then) {
         List<FoldAnswer> known = new ArrayList<>(folds.size());
-        for (Fold fold : folds) {
+        for (Fold fold : memory == Memory.KEPT ? folds : List.<Fold>of()) {
             FoldAnswer answer = answers.get(new Remembered(caller.role(), caller.claims(), fold.sql()));
             if (answer != null) {
                 known.add(answer);
@@ -67,7 +75,7 @@ final class Questions {
             return;
         }
         long id = ++lastId;
-        outstandingById.put(id, new Outstanding(caller, List.copyOf(folds), now.plus(timeout), epoch, then));
+        outstandingById.put(id, new Outstanding(caller, List.copyOf(folds), memory, now.plus(timeout), epoch, then));
         effects.emit(new Effect.AskFolds(id, caller, folds));
     }
 
@@ -83,7 +91,8 @@ final class Questions {
         }
         for (int i = 0; i < given.size(); i++) {
             // what raised may have raised for a passing reason: it is asked again next time
-            if (given.get(i) instanceof FoldAnswer.Value value && question.epoch() == epoch) {
+            boolean kept = question.memory() == Memory.KEPT && question.epoch() == epoch;
+            if (kept && given.get(i) instanceof FoldAnswer.Value value) {
                 Fold fold = question.folds().get(i);
                 if (fold.sql().length() > SQL_REMEMBERED_MAX) {
                     continue;

@@ -21,7 +21,6 @@ import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.event.SubscriptionResult.Indexing;
 import sluice.core.expression.ColumnMapping;
-import sluice.core.expression.FilterTerm;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.shape.Projection;
@@ -246,8 +245,8 @@ final class RightsKeeper {
     /// Whether every column the shape uses is still the same column.
     private static boolean sameColumns(Subscription subscription, Relation before, Relation now) {
         List<Integer> used = new ArrayList<>(before.keyColumns());
-        for (FilterTerm term : subscription.filter().terms()) {
-            used.add(term.column().attnum());
+        for (Column column : subscription.filter().columns()) {
+            used.add(column.attnum());
         }
         for (int attnum : used) {
             if (!sameColumn(before.column(attnum), now.column(attnum))) {
@@ -288,7 +287,7 @@ final class RightsKeeper {
             return;
         }
         RulePlan plan = host.planner()
-                .plan(catalog, table.relation(), role, subscription.filter().terms());
+                .plan(catalog, table.relation(), role, subscription.filter().conjuncts());
         Rule before = subscription.rule();
         subscription.needsAlso(before, table.rightsMovedUntil(), host.position());
         subscription.resolving();
@@ -297,17 +296,18 @@ final class RightsKeeper {
                 .ask(
                         subscription.stream().identity(),
                         plan.folds(),
+                        Questions.Memory.KEPT,
                         host.now(),
                         answers -> composed(subscription, asking, answers));
     }
 
     private static void mayFilter(Subscription subscription, Relation relation, Role role) {
-        for (FilterTerm term : subscription.filter().terms()) {
-            if (!relation.grants(role.name()).covers(term.column().attnum())) {
+        for (Column column : subscription.filter().columns()) {
+            if (!relation.grants(role.name()).covers(column.attnum())) {
                 throw new RequestException(
                         ErrorCode.COLUMN_NOT_GRANTED,
-                        "role \"" + role.name() + "\" may no longer read column \""
-                                + term.column().name() + "\" that the filter names");
+                        "role \"" + role.name() + "\" may no longer read column \"" + column.name()
+                                + "\" that the filter names");
             }
         }
     }
@@ -389,8 +389,8 @@ final class RightsKeeper {
 
     private static boolean lacksColumn(Subscription subscription, Relation relation, ColumnMapping mapping) {
         List<Integer> needed = new ArrayList<>(relation.keyColumns());
-        for (FilterTerm term : subscription.filter().terms()) {
-            needed.add(term.column().attnum());
+        for (Column column : subscription.filter().columns()) {
+            needed.add(column.attnum());
         }
         needed.addAll(subscription.rule().readsColumns());
         PublishedTable published = relation.published();

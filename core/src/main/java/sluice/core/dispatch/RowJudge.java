@@ -221,7 +221,7 @@ final class RowJudge {
     /// A rule is composed with the filter's equalities as constants, so it says nothing about a
     /// row that breaks one.
     private boolean ruleShows(Subscription subscription, Tuple tuple) {
-        for (FilterTerm term : subscription.filter().terms()) {
+        for (FilterTerm term : subscription.filter().conjuncts()) {
             if (term.operator() == FilterTerm.Operator.EQUAL) {
                 return false;
             }

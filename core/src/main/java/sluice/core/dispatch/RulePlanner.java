@@ -10,6 +10,6 @@ import sluice.core.expression.FilterTerm;
 /// Composes the rule of a table for a role: the oracle the engine asks.
 @FunctionalInterface
 public interface RulePlanner {
-    /// @param terms the shape's filter, whose equalities are constants to the rule
+    /// @param terms conditions that hold for every row of the shape: its equalities are constants to the rule
     RulePlan plan(CatalogImage catalog, Relation relation, Role role, List<FilterTerm> terms);
 }

@@ -14,6 +14,7 @@ import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.error.WarningCode;
 import sluice.core.event.StreamEvent;
+import sluice.core.expression.FilterTree;
 import sluice.core.shape.FilterParser;
 import sluice.core.shape.Operation;
 import sluice.core.shape.Operations;
@@ -29,14 +30,15 @@ final class ShapeReader {
 
     /// A shape that may be asked about.
     ///
-    /// @param columns the column of each term
     record Draft(
             ShapeRequest request,
             Relation relation,
             Operations operations,
-            List<ParsedTerm> terms,
-            List<Column> columns,
+            FilterTree<Condition> filter,
             Visible visible) {}
+
+    /// One condition of the filter, and the column it is on.
+    record Condition(ParsedTerm term, Column column) {}
 
     /// What the role may see of the requested columns.
     ///
@@ -48,13 +50,10 @@ final class ShapeReader {
         ShapeRequest request = shape(entry);
         Relation relation = published(catalog, request);
         Operations operations = Operations.parse(request.ops());
-        List<ParsedTerm> terms = FilterParser.parse(request.filter() == null ? "" : request.filter());
-        List<Column> columns = new ArrayList<>(terms.size());
-        for (ParsedTerm term : terms) {
-            columns.add(filterColumn(relation, role, term.column()));
-        }
+        FilterTree<Condition> filter = FilterParser.parse(request.filter() == null ? "" : request.filter())
+                .map(term -> new Condition(term, filterColumn(relation, role, term.column())));
         Visible visible = visible(catalog, relation, role, request);
-        return new Draft(request, relation, operations, terms, columns, visible);
+        return new Draft(request, relation, operations, filter, visible);
     }
 
     private static ShapeRequest shape(SubscriptionRequest entry) {
@@ -190,9 +189,9 @@ final class ShapeReader {
             warnings.add(new StreamEvent.Warning(
                     label,
                     WarningCode.UNINDEXED_SHAPE,
-                    "the filter has no equality to find the shape by",
+                    "the filter has no equality or list that every row of the shape fulfils",
                     "it is looked at on every change of \"" + relation.qualifiedName() + "\"",
-                    "add an eq term on an indexed column"));
+                    "add eq or in on an indexed column, outside or(...)"));
         }
         List<String> missing = outsideIdentity(draft, ruleColumns);
         if (!missing.isEmpty()) {
@@ -214,9 +213,13 @@ final class ShapeReader {
         if (!readsOldTuples) {
             return missing;
         }
+        List<Integer> filtered = new ArrayList<>();
+        for (Condition condition : draft.filter().terms()) {
+            filtered.add(condition.column().attnum());
+        }
         Relation relation = draft.relation();
         for (Column column : relation.columns()) {
-            boolean read = draft.columns().contains(column)
+            boolean read = filtered.contains(column.attnum())
                     || ruleColumns.contains(column.attnum())
                     || ruleColumns.contains(0);
             if (read && !IdentityRemedy.covers(relation, column.attnum())) {

@@ -9,17 +9,12 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
-import sluice.core.catalog.Column;
 import sluice.core.catalog.Role;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
-import sluice.core.expression.FilterCompiler;
-import sluice.core.expression.FilterTerm;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
-import sluice.core.expression.ValueType;
 import sluice.core.shape.Filter;
-import sluice.core.shape.ParsedTerm;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
 
@@ -254,33 +249,29 @@ final class SubscribeFlow {
                     ErrorCode.CATALOG_UNAVAILABLE,
                     "the rights of table \"" + draft.relation().qualifiedName() + "\" could not be read in time");
         }
-        for (var column : draft.columns()) {
-            var _ = FilterCompiler.comparedAs(engine.catalog(), column);
-        }
+        FilterLiterals.check(engine.catalog(), draft);
     }
 
     private void askLiterals() {
         List<Fold> folds = new ArrayList<>();
+        Questions.Memory memory = Questions.Memory.KEPT;
         for (Entry entry : entries) {
             if (entry.refusal() == null) {
-                ShapeReader.Draft draft = entry.draft();
-                for (int i = 0; i < draft.terms().size(); i++) {
-                    ValueType type = FilterCompiler.comparedAs(
-                            engine.catalog(), draft.columns().get(i));
-                    for (String value : draft.terms().get(i).values()) {
-                        folds.add(FilterCompiler.literal(type, value));
-                    }
+                folds.addAll(FilterLiterals.folds(engine.catalog(), entry.draft()));
+                if (!FilterLiterals.readAlike(engine.catalog(), entry.draft())) {
+                    memory = Questions.Memory.NONE;
                 }
             }
         }
-        ask(folds, this::literalsAnswered);
+        ask(folds, memory, this::literalsAnswered);
     }
 
-    private void ask(List<Fold> folds, java.util.function.Consumer<@Nullable List<FoldAnswer>> then) {
+    private void ask(
+            List<Fold> folds, Questions.Memory memory, java.util.function.Consumer<@Nullable List<FoldAnswer>> then) {
         if (folds.isEmpty()) {
             then.accept(List.of());
         } else {
-            engine.questions().ask(open.identity(), folds, engine.now(), then);
+            engine.questions().ask(open.identity(), folds, memory, engine.now(), then);
         }
     }
 
@@ -293,7 +284,7 @@ final class SubscribeFlow {
         for (Entry entry : entries) {
             if (entry.refusal() == null) {
                 try {
-                    entry.filter = filter(entry.draft(), next);
+                    entry.filter = FilterLiterals.answered(engine.catalog(), entry.draft(), next);
                 } catch (RequestException refused) {
                     entry.refuse(refused);
                 }
@@ -302,47 +293,6 @@ final class SubscribeFlow {
         if (!restarted()) {
             askRules();
         }
-    }
-
-    private Filter filter(ShapeReader.Draft draft, java.util.Iterator<FoldAnswer> answers) {
-        List<FilterTerm> terms = new ArrayList<>();
-        RequestException refusal = null;
-        for (int i = 0; i < draft.terms().size(); i++) {
-            ParsedTerm parsed = draft.terms().get(i);
-            List<String> constants = new ArrayList<>();
-            for (int value = 0; value < parsed.values().size(); value++) {
-                switch (answers.next()) {
-                    case FoldAnswer.Value(var text) ->
-                        constants.add(asLogged(draft.columns().get(i), text));
-                    case FoldAnswer.Raised(var sqlState) ->
-                        refusal = new RequestException(
-                                ErrorCode.INVALID_FILTER,
-                                "a value for column \"" + parsed.column() + "\" is not valid for its type (SQLSTATE "
-                                        + sqlState + ")");
-                }
-            }
-            FilterTerm.Operator operator = switch (parsed.operator()) {
-                case EQ -> FilterTerm.Operator.EQUAL;
-                case IN -> FilterTerm.Operator.IN;
-            };
-            if (refusal == null) {
-                terms.add(new FilterTerm(draft.columns().get(i), operator, constants, FilterTerm.Negation.PLAIN));
-            }
-        }
-        if (refusal != null) {
-            throw refusal;
-        }
-        return new Filter(terms, FilterCompiler.compile(engine.catalog(), terms));
-    }
-
-    /// The value as the log spells it. Only of bool does the cast to text, which answers come through, differ from
-    /// it.
-    private String asLogged(Column column, @Nullable String text) {
-        if (text == null) {
-            return "";
-        }
-        boolean truth = FilterCompiler.comparedAs(engine.catalog(), column) == ValueType.BOOL;
-        return truth ? text.substring(0, 1) : text;
     }
 
     private void askRules() {
@@ -355,12 +305,12 @@ final class SubscribeFlow {
                                 engine.catalog(),
                                 entry.draft().relation(),
                                 role,
-                                entry.filter().terms());
+                                entry.filter().conjuncts());
                 entry.plan = plan;
                 folds.addAll(plan.folds());
             }
         }
-        ask(folds, this::rulesAnswered);
+        ask(folds, Questions.Memory.KEPT, this::rulesAnswered);
     }
 
     private void rulesAnswered(@Nullable List<FoldAnswer> answers) {

@@ -2,52 +2,71 @@ package sluice.core.expression;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
+import sluice.core.value.Oid;
+import sluice.core.value.PgType;
 
 /// Turns a shape's filter into a predicate, through the same evaluator and the same rules as policies.
+///
+/// A condition stands for an operator of PostgreSQL, looked up in the catalog, and is decided by whatever decides
+/// that operator in a policy. One that nothing decides is refused by name, never passed over.
 public final class FilterCompiler {
     private FilterCompiler() {}
 
-    /// The AND of the terms, TRUE for none.
-    ///
-    /// @throws RequestException `INVALID_FILTER` when a column's type or collation is not compared in process
-    public static Predicate compile(CatalogImage catalog, List<FilterTerm> terms) {
-        List<Expression> all = new ArrayList<>();
-        for (FilterTerm term : terms) {
-            all.add(expression(catalog, term));
-        }
-        return Compiler.compile(new Expression.And(all));
+    /// @throws RequestException as {@link #check}
+    public static Predicate compile(CatalogImage catalog, FilterTree<FilterTerm> filter) {
+        return Compiler.compile(expression(catalog, filter));
     }
 
-    /// The type a column's values are compared as.
+    /// Whether a condition on the column can be decided, and so may be asked about.
     ///
-    /// @throws RequestException `INVALID_FILTER` naming the type or the collation
-    public static ValueType comparedAs(CatalogImage catalog, Column column) {
-        ValueType type = ValueType.of(catalog.type(column.typeOid()));
-        if (type == null) {
-            throw new RequestException(
-                    ErrorCode.INVALID_FILTER,
-                    "filters on type \"" + catalog.type(column.typeOid()).name() + "\" are not supported yet (column \""
-                            + column.name() + "\")");
+    /// @throws RequestException `INVALID_FILTER` when PostgreSQL has no such operator for the
+    /// column's type, or it is
+    ///     not evaluated in process
+    public static void check(CatalogImage catalog, Column column, FilterTerm.Operator operator) {
+        try {
+            switch (operator) {
+                case IS_NULL, IS_TRUE, IS_FALSE, IS_UNKNOWN -> test(catalog, column, operator);
+                case EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, LIKE, ILIKE, IN -> {
+                    FilterOperators.Meaning meaning = FilterOperators.of(catalog, column, operator);
+                    String _ = SqlTypes.name(catalog, meaning.literalType().oid());
+                    Expression _ = applied(catalog, column, meaning, null);
+                }
+            }
+        } catch (NotCompilable obstacle) {
+            throw refused(catalog, column, operator, obstacle);
         }
-        if (type.collatable() && !bytewiseEqual(catalog, column.collationOid())) {
-            throw new RequestException(
-                    ErrorCode.INVALID_FILTER,
-                    "filters under a nondeterministic collation are not supported yet (column \"" + column.name()
-                            + "\")");
-        }
-        return type;
     }
 
-    /// What PostgreSQL is asked so that it types and spells a client's literal: `'text'::type`.
+    /// What PostgreSQL is asked so that it types and spells a client's literal as the log would.
     ///
     /// @param text as the client wrote it; without a NUL, which no PostgreSQL text can hold
-    public static Fold literal(ValueType type, String text) {
-        return new Fold(FoldWriter.literal(text) + "::pg_catalog." + type.typeName(), type.oid());
+    /// @throws RequestException as {@link #check}
+    public static Fold literal(CatalogImage catalog, Column column, FilterTerm.Operator operator, String text) {
+        try {
+            FilterOperators.Meaning meaning = FilterOperators.of(catalog, column, operator);
+            String typed = FoldWriter.literal(text) + "::"
+                    + SqlTypes.name(catalog, meaning.literalType().oid());
+            // The type's output function, which is what the log is written with; a cast to text differs for some.
+            return new Fold("pg_catalog.format('%s', " + typed + ")", ValueType.TEXT.oid());
+        } catch (NotCompilable obstacle) {
+            throw refused(catalog, column, operator, obstacle);
+        }
+    }
+
+    /// Whether PostgreSQL reads a text as the same value of the type for ever: its input asks no clock, no setting
+    /// and no table.
+    public static boolean readsAlike(CatalogImage catalog, Column column) {
+        return switch (catalog.type(column.typeOid()).undomained().oid()) {
+            case Oid.BOOL, Oid.INT2, Oid.INT4, Oid.INT8, Oid.OID, Oid.NUMERIC, Oid.FLOAT4, Oid.FLOAT8 -> true;
+            case Oid.TEXT, Oid.VARCHAR, Oid.BPCHAR, Oid.NAME, Oid.UUID, Oid.BYTEA -> true;
+            default -> false;
+        };
     }
 
     /// Whether two texts are equal under the collation exactly when their bytes are.
@@ -56,25 +75,119 @@ public final class FilterCompiler {
         return collation != null && collation.determinism() == Collation.Determinism.DETERMINISTIC;
     }
 
+    /// @throws RequestException as {@link #check}
+    static Expression expression(CatalogImage catalog, FilterTree<FilterTerm> filter) {
+        return switch (filter) {
+            case FilterTree.Leaf<FilterTerm>(var term) -> expression(catalog, term);
+            case FilterTree.Group<FilterTerm>(var connective, var negation, var members) -> {
+                List<Expression> all = new ArrayList<>(members.size());
+                for (FilterTree<FilterTerm> member : members) {
+                    all.add(expression(catalog, member));
+                }
+                yield negated(
+                        switch (connective) {
+                            case AND -> new Expression.And(all);
+                            case OR -> new Expression.Or(all);
+                        },
+                        negation);
+            }
+        };
+    }
+
     private static Expression expression(CatalogImage catalog, FilterTerm term) {
-        ValueType type = comparedAs(catalog, term.column());
-        Expression column = new Expression.ColumnValue(term.column().attnum(), type);
-        List<Expression> constants = new ArrayList<>();
-        for (String text : term.constants()) {
-            constants.add(Answers.constant(type, text));
+        Column column = term.column();
+        try {
+            Expression plain = switch (term.operator()) {
+                case IS_NULL, IS_TRUE, IS_FALSE, IS_UNKNOWN -> test(catalog, column, term.operator());
+                case IN -> {
+                    FilterOperators.Meaning meaning = FilterOperators.of(catalog, column, term.operator());
+                    List<Expression> any = new ArrayList<>(term.constants().size());
+                    for (String constant : term.constants()) {
+                        any.add(applied(catalog, column, meaning, constant));
+                    }
+                    // what `= ANY` over a list means, element by element
+                    yield any.size() == 1 ? any.getFirst() : new Expression.Or(any);
+                }
+                case EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, LIKE, ILIKE ->
+                    applied(
+                            catalog,
+                            column,
+                            FilterOperators.of(catalog, column, term.operator()),
+                            term.constants().getFirst());
+            };
+            return negated(plain, term.negation());
+        } catch (NotCompilable obstacle) {
+            throw refused(catalog, column, term.operator(), obstacle);
         }
-        Expression compared = switch (term.operator()) {
-            case EQUAL -> new Expression.Comparison(ComparisonKind.EQUAL, column, constants.getFirst());
-            case IN ->
-                new Expression.Quantified(
-                        ComparisonKind.EQUAL,
-                        Expression.Quantifier.ANY,
-                        column,
-                        new Expression.Elements.Listed(constants));
+    }
+
+    private static Expression negated(Expression plain, FilterTerm.Negation negation) {
+        return switch (negation) {
+            case PLAIN -> plain;
+            case NEGATED -> new Expression.Not(plain);
         };
-        return switch (term.negation()) {
-            case PLAIN -> compared;
-            case NEGATED -> new Expression.Not(compared);
+    }
+
+    /// The operator on the column and one constant, decided as in a policy.
+    ///
+    /// @param constant null stands for one not known yet
+    private static Expression applied(
+            CatalogImage catalog, Column column, FilterOperators.Meaning meaning, @Nullable String constant)
+            throws NotCompilable {
+        BuiltIns.BuiltIn.Compares comparison =
+                BuiltIns.comparison(catalog, meaning.operator().oid());
+        ValueType type = ValueType.of(catalog.type(column.typeOid()));
+        ValueType literal = ValueType.of(meaning.literalType());
+        if (comparison == null || type == null || literal == null) {
+            throw new NotCompilable("not decided in process");
+        }
+        if (comparison.arguments().getFirst().collatable() && !bytewiseEqual(catalog, column.collationOid())) {
+            throw new NotCompilable("under a nondeterministic or unknown collation");
+        }
+        return new Expression.Comparison(
+                comparison.kind(),
+                new Expression.ColumnValue(column.attnum(), type),
+                Answers.constant(literal, constant));
+    }
+
+    /// A test for NULL or truth, which no operator stands behind.
+    private static Expression test(CatalogImage catalog, Column column, FilterTerm.Operator operator)
+            throws NotCompilable {
+        PgType type = catalog.type(column.typeOid()).undomained();
+        ValueType known = ValueType.of(type);
+        // Whether a value is NULL shows without reading it; only of a row is it a question about its fields.
+        Expression value = new Expression.ColumnValue(column.attnum(), known == null ? ValueType.TEXT : known);
+        return switch (operator) {
+            case IS_NULL -> {
+                if (type instanceof PgType.Composite) {
+                    throw new NotCompilable("a row of values");
+                }
+                yield new Expression.NullTest(value, Expression.NullSense.IS_NULL);
+            }
+            case IS_TRUE -> truthTest(column, value, operator, Expression.TruthSense.IS_TRUE);
+            case IS_FALSE -> truthTest(column, value, operator, Expression.TruthSense.IS_FALSE);
+            case IS_UNKNOWN -> truthTest(column, value, operator, Expression.TruthSense.IS_UNKNOWN);
+            case EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, LIKE, ILIKE, IN ->
+                throw new IllegalArgumentException("an operator and no test");
         };
+    }
+
+    private static Expression truthTest(
+            Column column, Expression value, FilterTerm.Operator operator, Expression.TruthSense sense) {
+        if (value.type() != ValueType.BOOL) {
+            throw new RequestException(
+                    ErrorCode.INVALID_FILTER,
+                    "\"" + operator.spelling() + "\" takes a boolean, which column \"" + column.name() + "\" is not");
+        }
+        return new Expression.TruthTest(value, sense);
+    }
+
+    private static RequestException refused(
+            CatalogImage catalog, Column column, FilterTerm.Operator operator, NotCompilable obstacle) {
+        return new RequestException(
+                ErrorCode.INVALID_FILTER,
+                "\"" + operator.spelling() + "\" on type \""
+                        + catalog.type(column.typeOid()).name() + "\" of column \"" + column.name()
+                        + "\" is not supported yet: " + obstacle.reason());
     }
 }

@@ -4,35 +4,55 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.expression.ColumnMapping;
+import sluice.core.expression.EqualTexts;
 import sluice.core.pgoutput.Tuple;
 
 /// The subscriptions of one table, filed so that a change finds those that might care by look-up.
 ///
-/// A change is looked up under the new and the old value of each column anything is filed under. Where an image is
-/// there and does not carry the column, everything filed under it is a candidate: too many, never too few. Owned by
-/// the engine's thread.
+/// A subscription may be filed under several values of one column. A change is looked up under the new and the old
+/// value of each column anything is filed under. Where an image is there and does not carry the column, everything
+/// filed under it is a candidate: too many, never too few. Owned by the engine's thread.
 ///
 /// @param <S> what is filed
 public final class RoutingIndex<S> {
-    private final Map<Integer, Map<TextKey, Set<S>>> filedByAttnum = new LinkedHashMap<>();
+    /// A column as something is filed under it. Its type changes only with all that is filed, but not in one step.
+    private record Place(int attnum, EqualTexts equality) {}
+
+    /// What is filed under one column.
+    private static final class Drawer<S> {
+        private final Map<TextKey, Set<S>> filedByText = new HashMap<>();
+
+        /// How many are filed under more than one value.
+        private int severalTimes;
+    }
+
+    private final Map<Place, Drawer<S>> drawers = new LinkedHashMap<>();
     private final Set<S> unindexed = new LinkedHashSet<>();
     private final TextKey probe = new TextKey();
     private int size;
 
     /// @param key null files under no column
     public void add(S subscription, @Nullable RoutingKey key) {
-        boolean added = key == null
-                ? unindexed.add(subscription)
-                : filedByAttnum
-                        .computeIfAbsent(key.attnum(), attnum -> new HashMap<>())
-                        .computeIfAbsent(TextKey.of(key.constant()), text -> new LinkedHashSet<>(2))
-                        .add(subscription);
-        size += added ? 1 : 0;
+        if (key == null) {
+            size += unindexed.add(subscription) ? 1 : 0;
+            return;
+        }
+        Drawer<S> drawer = drawers.computeIfAbsent(place(key), place -> new Drawer<>());
+        int places = 0;
+        for (TextKey text : texts(key)) {
+            boolean added = drawer.filedByText
+                    .computeIfAbsent(text, absent -> new LinkedHashSet<>(2))
+                    .add(subscription);
+            places += added ? 1 : 0;
+        }
+        drawer.severalTimes += places > 1 ? 1 : 0;
+        size += places > 0 ? 1 : 0;
     }
 
     /// @param key the one the subscription was added with
@@ -41,18 +61,38 @@ public final class RoutingIndex<S> {
             size -= unindexed.remove(subscription) ? 1 : 0;
             return;
         }
-        Map<TextKey, Set<S>> byText = filedByAttnum.get(key.attnum());
-        Set<S> filed = byText == null ? null : byText.get(TextKey.of(key.constant()));
-        if (byText == null || filed == null || !filed.remove(subscription)) {
+        Drawer<S> drawer = drawers.get(place(key));
+        if (drawer == null) {
             return;
         }
-        size--;
-        if (filed.isEmpty()) {
-            byText.remove(TextKey.of(key.constant()));
-            if (byText.isEmpty()) {
-                filedByAttnum.remove(key.attnum());
+        int places = 0;
+        for (TextKey text : texts(key)) {
+            Set<S> filed = drawer.filedByText.get(text);
+            if (filed != null && filed.remove(subscription)) {
+                places++;
+                if (filed.isEmpty()) {
+                    drawer.filedByText.remove(text);
+                }
             }
         }
+        drawer.severalTimes -= places > 1 ? 1 : 0;
+        size -= places > 0 ? 1 : 0;
+        if (drawer.filedByText.isEmpty()) {
+            drawers.remove(place(key));
+        }
+    }
+
+    private static Place place(RoutingKey key) {
+        return new Place(key.attnum(), key.equality());
+    }
+
+    /// Two constants that are equal values are one text.
+    private static Set<TextKey> texts(RoutingKey key) {
+        Set<TextKey> texts = new LinkedHashSet<>();
+        for (String constant : key.constants()) {
+            texts.add(TextKey.of(constant, key.equality()));
+        }
+        return texts;
     }
 
     public int size() {
@@ -63,16 +103,29 @@ public final class RoutingIndex<S> {
         return unindexed.size();
     }
 
-    /// Everything filed, in no promised order across columns.
-    public java.util.List<S> all() {
-        java.util.List<S> all = new ArrayList<>(size);
-        for (Map<TextKey, Set<S>> byText : filedByAttnum.values()) {
-            for (Set<S> filed : byText.values()) {
-                all.addAll(filed);
-            }
+    /// Everything filed, each once, in no promised order across columns.
+    public List<S> all() {
+        List<S> all = new ArrayList<>(size);
+        for (Drawer<S> drawer : drawers.values()) {
+            everything(drawer, all::add);
         }
         all.addAll(unindexed);
         return all;
+    }
+
+    private static <S> int everything(Drawer<S> drawer, Consumer<? super S> consumer) {
+        if (drawer.severalTimes > 0) {
+            Set<S> each = new LinkedHashSet<>();
+            drawer.filedByText.values().forEach(each::addAll);
+            each.forEach(consumer);
+            return each.size();
+        }
+        int named = 0;
+        for (Set<S> filed : drawer.filedByText.values()) {
+            filed.forEach(consumer);
+            named += filed.size();
+        }
+        return named;
     }
 
     /// Names each subscription the change might concern, once.
@@ -84,48 +137,53 @@ public final class RoutingIndex<S> {
             @Nullable Tuple row, @Nullable Tuple old, ColumnMapping mapping, Consumer<? super S> consumer) {
         int named = unindexed.size();
         unindexed.forEach(consumer);
-        for (Map.Entry<Integer, Map<TextKey, Set<S>>> column : filedByAttnum.entrySet()) {
-            int position = mapping.position(column.getKey());
-            named += candidatesOf(column.getValue(), position, row, old, consumer);
+        for (Map.Entry<Place, Drawer<S>> column : drawers.entrySet()) {
+            int position = mapping.position(column.getKey().attnum());
+            if (silent(position, row) || silent(position, old)) {
+                named += everything(column.getValue(), consumer);
+            } else {
+                Set<S> now = filed(column, position, row);
+                Set<S> before = filed(column, position, old);
+                named += named(now, consumer) + namedToo(before, now, column.getValue(), consumer);
+            }
         }
         return named;
     }
 
+    private static <S> int named(@Nullable Set<S> filed, Consumer<? super S> consumer) {
+        if (filed == null) {
+            return 0;
+        }
+        filed.forEach(consumer);
+        return filed.size();
+    }
+
+    /// Those of the old value that the new one did not name already.
     @SuppressWarnings("ReferenceEquality") // the same set twice, not two that are equal
-    private int candidatesOf(
-            Map<TextKey, Set<S>> byText,
-            int position,
-            @Nullable Tuple row,
-            @Nullable Tuple old,
-            Consumer<? super S> consumer) {
-        Set<S> now = filed(byText, position, row);
-        Set<S> before = filed(byText, position, old);
-        if (silent(position, row) || silent(position, old)) {
-            int named = 0;
-            for (Set<S> filed : byText.values()) {
-                filed.forEach(consumer);
-                named += filed.size();
-            }
-            return named;
+    private static <S> int namedToo(
+            @Nullable Set<S> before, @Nullable Set<S> now, Drawer<S> drawer, Consumer<? super S> consumer) {
+        if (before == null || before == now) {
+            return 0;
+        }
+        if (now == null || drawer.severalTimes == 0) {
+            return named(before, consumer);
         }
         int named = 0;
-        if (now != null) {
-            now.forEach(consumer);
-            named += now.size();
-        }
-        if (before != null && before != now) {
-            before.forEach(consumer);
-            named += before.size();
+        for (S subscription : before) {
+            if (!now.contains(subscription)) {
+                consumer.accept(subscription);
+                named++;
+            }
         }
         return named;
     }
 
-    private @Nullable Set<S> filed(Map<TextKey, Set<S>> byText, int position, @Nullable Tuple image) {
+    private @Nullable Set<S> filed(Map.Entry<Place, Drawer<S>> column, int position, @Nullable Tuple image) {
         if (position == ColumnMapping.ABSENT || image == null || image.kind(position) != Tuple.Kind.TEXT) {
             return null;
         }
-        probe.look(image, position);
-        Set<S> found = byText.get(probe);
+        probe.look(image, position, column.getKey().equality());
+        Set<S> found = column.getValue().filedByText.get(probe);
         probe.release();
         return found;
     }

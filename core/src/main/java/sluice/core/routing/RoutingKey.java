@@ -1,39 +1,55 @@
 package sluice.core.routing;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Index;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.expression.EqualTexts;
 import sluice.core.expression.FilterTerm;
 import sluice.core.shape.Filter;
 
-/// The equality a subscription is filed under.
+/// The values under which a subscription is filed: a row with none of them in the column is not of its shape.
 ///
 /// @param attnum the column
-/// @param constant the value's canonical text
-public record RoutingKey(int attnum, String column, String constant) {
-    /// The best equality of a filter: one on a column that leads an index and is in the replica identity, then one
-    /// that leads an index, then any; of equally good ones the first.
+/// @param constants PostgreSQL's text of each value, at least one
+/// @param equality how the texts of equal values of the column relate, other than not at all
+public record RoutingKey(int attnum, String column, List<String> constants, EqualTexts equality) {
+    public RoutingKey {
+        constants = List.copyOf(constants);
+    }
+
+    /// Values may be anybody's and are never printed.
+    @Override
+    public String toString() {
+        return "RoutingKey[" + column + ", " + constants.size() + "]";
+    }
+
+    /// The best condition that every row of the shape fulfils: an equality on a column that leads
+    /// an index and is in
+    /// the replica identity, then on one that leads an index, then on any; then, in the same order, a list; of
+    /// equally good ones the first.
     ///
-    /// @return null when the filter has no equality: the subscription is looked at on every change of its table
+    /// @return null when there is none: the subscription is looked at on every change of its table
     public static @Nullable RoutingKey of(Filter filter, Relation relation) {
-        RoutingKey best = null;
+        FilterTerm best = null;
         int bestRank = -1;
-        for (FilterTerm term : filter.terms()) {
-            if (term.operator() == FilterTerm.Operator.EQUAL && term.negation() == FilterTerm.Negation.PLAIN) {
-                int rank = rank(term.column(), relation);
+        for (FilterTerm term : filter.conjuncts()) {
+            if ((term.isEquality() || term.isMembership()) && term.equality() != EqualTexts.UNRELATED) {
+                int rank = rank(term.column(), relation) + (term.isEquality() ? RANKS : 0);
                 if (rank > bestRank) {
                     bestRank = rank;
-                    best = new RoutingKey(
-                            term.column().attnum(),
-                            term.column().name(),
-                            term.constants().getFirst());
+                    best = term;
                 }
             }
         }
-        return best;
+        return best == null
+                ? null
+                : new RoutingKey(best.column().attnum(), best.column().name(), best.constants(), best.equality());
     }
+
+    private static final int RANKS = 3;
 
     private static int rank(Column column, Relation relation) {
         boolean indexed = false;

@@ -257,6 +257,71 @@ class EngineTest {
     }
 
     @Test
+    void an_equality_beside_a_group_of_alternatives_still_finds_its_subscription_by_look_up() {
+        World.Received[] streams = new World.Received[100];
+        for (int i = 0; i < streams.length; i++) {
+            streams[i] = world.open(
+                    "user" + i, filtered("s", "and(owner=eq.user" + i + ",or(body=eq.x,id=gt.5,body=is.null))"));
+            answerLiterals();
+        }
+        int before = world.counts.of("candidates");
+
+        world.commit(insert("1", "user42", "x"), insert("2", "user42", "y"), insert("6", "user42", "y"));
+
+        assertThat(world.counts.of("candidates") - before).isEqualTo(3);
+        assertThat(streams[42].changes()).hasSize(2);
+        assertThat(streams[41].changes()).isEmpty();
+        assertThat(streams[42].frames.getFirst()).contains("\"routing_key\":\"owner\"");
+    }
+
+    @Test
+    void a_list_finds_its_subscription_under_each_of_its_values_and_once() {
+        var stream = world.open("alice", filtered("s", "owner=in.(alice,bob)"));
+        answerLiterals();
+        int before = world.counts.of("candidates");
+
+        world.commit(insert("1", "carol", "x"));
+        assertThat(world.counts.of("candidates")).isEqualTo(before);
+        world.commit(update(tuple("2", "alice", "x"), tuple("2", "bob", "x")));
+
+        assertThat(world.counts.of("candidates") - before).isEqualTo(1);
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void alternatives_are_looked_at_on_every_change_and_say_so() {
+        var stream = world.open("alice", filtered("s", "or(owner=eq.alice,body=eq.x)"));
+        answerLiterals();
+
+        world.commit(insert("1", "alice", "y"), insert("2", "bob", "x"), insert("3", "bob", "y"));
+
+        assertThat(stream.changes()).hasSize(2);
+        assertThat(stream.frames.getFirst()).contains("unindexed_shape");
+    }
+
+    @Test
+    void a_literal_that_is_read_alike_for_ever_is_asked_about_once() {
+        for (int i = 0; i < 2; i++) {
+            world.open("alice", filtered("s", "owner=eq.alice"));
+            assertThat(world.asked(Effect.AskFolds.class)).isEqualTo(i == 0);
+            if (i == 0) {
+                answerLiterals();
+            }
+            world.forgetEffects();
+        }
+    }
+
+    @Test
+    void an_operator_nobody_decides_refuses_its_own_subscription_only() {
+        var stream = world.open("alice", filtered("bad", "body=like.x*"), notesShape("good"));
+
+        world.commit(insert("1", "alice", "x"));
+
+        assertThat(stream.frames.getFirst()).contains("invalid_filter", "like", "text");
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
     void a_value_that_is_not_of_the_columns_type_refuses_the_filter() {
         var stream = world.open("alice", filtered("s", "id=eq.abc"));
         Effect.AskFolds asked = world.take(Effect.AskFolds.class);
@@ -352,7 +417,7 @@ class EngineTest {
         List<FoldAnswer> answers = asked.folds().stream()
                 .map(fold -> {
                     String sql = fold.sql();
-                    int open = sql.indexOf('\'');
+                    int open = sql.indexOf('\'', sql.indexOf(", "));
                     return (FoldAnswer) new FoldAnswer.Value(sql.substring(open + 1, sql.lastIndexOf('\'')));
                 })
                 .toList();

@@ -23,6 +23,7 @@ import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.catalog.Role;
+import sluice.core.catalog.ServerOperators;
 import sluice.core.catalog.Stamp;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
@@ -425,11 +426,11 @@ final class World {
         return new CatalogImage(
                 stamp,
                 relations,
-                new CatalogImage.Dictionary(18, types, roles, functions(), new LinkedHashMap<>(), collations));
+                new CatalogImage.Dictionary(18, types, roles, functions(), ServerOperators.operators(), collations));
     }
 
     private Map<Integer, Function> functions() {
-        Map<Integer, Function> byOid = new LinkedHashMap<>();
+        Map<Integer, Function> byOid = ServerOperators.functions();
         for (int i = 0; i < functions; i++) {
             byOid.put(
                     17_000 + i,

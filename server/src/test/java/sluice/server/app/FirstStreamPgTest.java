@@ -63,7 +63,7 @@ class FirstStreamPgTest {
 
     /// The log spells every type in its own way; a filter must find its rows by it.
     @Test
-    void an_equality_on_each_type_finds_its_rows_and_only_those() {
+    void a_condition_on_each_type_finds_its_rows_and_only_those() {
         String[] filters = {
             "b=eq.true",
             "s=eq.+7",
@@ -73,7 +73,12 @@ class FirstStreamPgTest {
             "v=eq.\\\"a,b\\\"",
             "u=eq." + ALICE.toUpperCase(java.util.Locale.ROOT),
             "i=in.(6,7)",
-            "b=in.(yes)"
+            "b=in.(yes)",
+            "i=gt.6,l=lte.7,s=neq.8",
+            "b=is.true,t=not.is.null",
+            "or(i=eq.7,and(t=eq.its,i=gt.100))",
+            "u=eq." + ALICE + ",not.or(v=eq.a,t=in.(\\\"its\\\"))",
+            "i=not.in.(1,8)"
         };
         java.util.StringJoiner shapes = new java.util.StringJoiner(",");
         for (int i = 0; i < filters.length; i++) {

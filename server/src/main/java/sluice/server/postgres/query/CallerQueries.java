@@ -14,9 +14,12 @@ import sluice.server.postgres.query.Rows.Row;
 
 /// Evaluates the row-free parts of rules as the caller would.
 ///
-/// All parts in one SELECT; if that raises, each by itself, so that one that raises spoils no other. All answers
-/// are of one snapshot.
+/// As many parts in one SELECT as it takes; if that raises, each of these by itself, so that one that raises spoils
+/// no other. All answers are of one snapshot.
 public final class CallerQueries {
+    /// A SELECT may return 1,664 columns.
+    private static final int TOGETHER_MAX = 500;
+
     private final Pool pool;
     private final Duration timeout;
 
@@ -36,10 +39,17 @@ public final class CallerQueries {
     }
 
     private List<FoldAnswer> answers(Connection connection, List<Fold> folds) throws SQLException {
-        if (folds.isEmpty()) {
-            return List.of();
-        }
         long deadline = System.nanoTime() + timeout.toNanos();
+        List<FoldAnswer> answers = new ArrayList<>(folds.size());
+        for (int from = 0; from < folds.size(); from += TOGETHER_MAX) {
+            List<Fold> some = folds.subList(from, Math.min(folds.size(), from + TOGETHER_MAX));
+            answers.addAll(together(connection, some, deadline));
+        }
+        return List.copyOf(answers);
+    }
+
+    private static List<FoldAnswer> together(Connection connection, List<Fold> folds, long deadline)
+            throws SQLException {
         StringBuilder together = new StringBuilder("SAVEPOINT folds; SELECT ");
         for (int i = 0; i < folds.size(); i++) {
             together.append(i == 0 ? "" : ", ").append(expression(folds.get(i)));
@@ -50,7 +60,7 @@ public final class CallerQueries {
             for (int i = 0; i < folds.size(); i++) {
                 answers.add(new FoldAnswer.Value(row.textOrNull(i)));
             }
-            return List.copyOf(answers);
+            return answers;
         } catch (SQLException e) {
             if (!CallerSession.isAnswer(e)) {
                 throw e;
