@@ -72,6 +72,7 @@ public final class Pool implements AutoCloseable {
         config.setMinimumIdle(min);
         config.setInitializationFailTimeout(-1);
         config.setConnectionTimeout(acquire.compareTo(ACQUIRE_MIN) < 0 ? ACQUIRE_MIN.toMillis() : acquire.toMillis());
+        config.setExceptionOverride(new ErrorsThatAreAnswers());
         return new HikariDataSource(config);
     }
 

@@ -128,6 +128,13 @@ class CallerQueriesPgTest {
         assertThat(fold(ALICE)).isEmpty();
     }
 
+    /// The pool would take it for a broken connection.
+    @Test
+    void what_the_server_does_not_support_is_an_answer_too() {
+        assertThat(fold(ALICE, "pg_catalog.to_ascii('x'::text)", "auth.uid()"))
+                .containsExactly(new FoldAnswer.Raised("0A000"), value(ALICE));
+    }
+
     @Test
     void nothing_a_caller_did_reaches_the_next() {
         assertThat(fold(ALICE, "app.remember()", "1 / 0")).first().isEqualTo(value("yes"));
