@@ -10,7 +10,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
-import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
 import sluice.core.dispatch.CatalogSchedule.Outcome;
@@ -82,8 +81,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         this.questions = new Questions(effects, settings.questionTimeout());
         this.rights = new RightsKeeper(this, ports.catalog());
         this.schedule = new CatalogSchedule(effects, settings, () -> ++lastRequestId);
-        this.line = new CatalogLine(effects, settings.reloadTimeout());
         this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
+        this.line = new CatalogLine(effects, settings.reloadTimeout(), unseen());
     }
 
     /// Whether the next event of the log may be given. False while the line waits for a catalog.
@@ -122,7 +121,10 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             }
             case Input.Wal(var event) -> wal(event);
             case Input.CatalogAnswer(var id, var image) -> catalogAnswered(id, image);
-            case Input.RightsAnswer(var fingerprint) -> schedule.polled(fingerprint, now);
+            case Input.RightsAnswer(var fingerprint, var stamp) -> {
+                shown(stamp);
+                schedule.polled(fingerprint, now);
+            }
             case Input.FoldsAnswer(var id, var answers) -> questions.answered(id, answers);
             case Input.ProbeAnswer(var id, var outcome) -> dispatch.probes().answered(id, outcome, position, now);
             case Input.Open open -> open(open);
@@ -175,18 +177,15 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 outdated.add(definition.oid());
                 outdated.add(namesake.relation().oid());
             } else if (table != null && table.index().size() == 0) {
-                table.markStale(xid(event));
+                table.markStale(xid(event), unseen().count());
             } else if (table != null && !seesCommit(table.stamp(), event)) {
                 outdated.add(definition.oid());
             }
         }
         // a partition root's rights can move without a Relation message of its own
-        for (TableState table : rights.tables()) {
-            if (table.relation().kind() == Relation.Kind.PARTITIONED_TABLE
-                    && table.index().size() > 0
-                    && touches(event, table.relation().oid())
-                    && !seesCommit(table.stamp(), event)) {
-                outdated.add(table.relation().oid());
+        for (TableState root : touchedRoots(event)) {
+            if (root.index().size() > 0 && !seesCommit(root.stamp(), event)) {
+                outdated.add(root.relation().oid());
             }
         }
         if (outdated.isEmpty()) {
@@ -196,8 +195,9 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         }
     }
 
-    private static boolean seesCommit(Stamp stamp, WalEvent event) {
-        return stamp.snapshot().sees(xid(event));
+    /// Whether the catalog is as new as the commit and as every commit before it.
+    private boolean seesCommit(Stamp stamp, WalEvent event) {
+        return stamp.snapshot().sees(xid(event)) && unseen().showsFirst(stamp.snapshot(), unseen().count());
     }
 
     private static sluice.core.wal.Xid xid(WalEvent event) {
@@ -227,16 +227,21 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     /// What a spilled commit touches is not known at its begin: it may be any table.
-    private static boolean touches(WalEvent event, int relationOid) {
-        if (!(event instanceof WalEvent.Committed(var transaction))) {
-            return true;
+    private Iterable<TableState> touchedRoots(WalEvent event) {
+        if (!rights.tables().hasRoots()) {
+            return List.of();
         }
+        if (!(event instanceof WalEvent.Committed(var transaction))) {
+            return rights.tables().roots();
+        }
+        Set<TableState> touched = new LinkedHashSet<>();
         for (Change change : transaction.changes()) {
-            if (change.relation().oid() == relationOid) {
-                return true;
+            TableState root = rights.tables().root(change.relation().oid());
+            if (root != null) {
+                touched.add(root);
             }
         }
-        return false;
+        return touched;
     }
 
     private void release(WalEvent event) {
@@ -301,7 +306,14 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         schedule.tick(now);
     }
 
+    private void shown(@Nullable Stamp stamp) {
+        if (stamp != null) {
+            unseen().shown(stamp.snapshot());
+        }
+    }
+
     private void catalogAnswered(long requestId, @Nullable CatalogImage image) {
+        shown(image == null ? null : image.stamp());
         SubscribeFlow waiting = waitingForTables.remove(requestId);
         if (schedule.isOut(requestId)) {
             if (image != null) {
@@ -315,7 +327,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             if (image != null) {
                 take(image, waiting.staleTables());
             }
-            if (image == null || !waiting.findStaleTables(rights.tables()).isEmpty()) {
+            if (image == null || !waiting.findStaleTables(rights.tables().all()).isEmpty()) {
                 waiting.beginWithoutStaleTables();
             } else {
                 waiting.begin();
@@ -362,7 +374,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
 
     /// Begins a flow on tables whose catalog is as new as what announced them.
     private void prepare(SubscribeFlow flow) {
-        List<Integer> stale = flow.findStaleTables(rights.tables());
+        List<Integer> stale = flow.findStaleTables(rights.tables().all());
         if (stale.isEmpty()) {
             flow.begin();
         } else {
@@ -401,7 +413,6 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         streams.put(handle, stream);
         Installation installation = new Installation(this, effects, stream);
         List<SubscriptionResult> results = installation.install(flow);
-        metrics.streamOpened();
         sink.open(
                 handle,
                 FrameEncoder.frame(new StreamEvent.Ready(
@@ -479,7 +490,6 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 stream.handle(),
                 reason,
                 FrameEncoder.frame(new StreamEvent.Failure(null, code, message, action, null)));
-        metrics.streamClosed(reason);
         // the indexes are being walked: they are left alone until the commit is over
         if (dispatch.isOpen()) {
             closing.add(stream);
@@ -495,7 +505,6 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             return;
         }
         stream.close();
-        metrics.streamClosed(reason);
         forget(stream);
     }
 
@@ -535,6 +544,11 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     @Override
     public RulePlanner planner() {
         return planner;
+    }
+
+    @Override
+    public UnseenCommits unseen() {
+        return dispatch.probes().unseen();
     }
 
     @Override

@@ -275,6 +275,11 @@ final class World {
         return new Stamp(new TransactionSnapshot(xid, xid + 1, List.of((long) xid)), new Lsn(lsn + 0x80));
     }
 
+    /// A snapshot that sees every commit so far but the one before the latest.
+    Stamp stampWithoutTheOneBefore() {
+        return new Stamp(new TransactionSnapshot(xid - 1, xid + 1, List.of((long) xid - 1)), new Lsn(lsn + 0x80));
+    }
+
     /// A snapshot taken after something the stream has not brought yet.
     Stamp stampAhead() {
         return new Stamp(new TransactionSnapshot(xid + 1, xid + 1, List.of()), new Lsn(lsn + 0x180));

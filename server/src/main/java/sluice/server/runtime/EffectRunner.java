@@ -69,7 +69,7 @@ public final class EffectRunner implements EffectSink {
             case Effect.PollRights() ->
                 ask(
                         rightsGate,
-                        () -> new Input.RightsAnswer(database.rightsFingerprint()),
+                        database::pollRights,
                         () -> new Input.RightsAnswer(null),
                         "rights poll failed");
             case Effect.AskFolds(var id, var caller, var folds) ->

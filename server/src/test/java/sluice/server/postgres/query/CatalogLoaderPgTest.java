@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Index;
 import sluice.core.catalog.Policy;
@@ -24,7 +25,6 @@ import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.value.Oid;
 import sluice.core.value.PgType;
-import sluice.server.postgres.query.CatalogLoader.Scope;
 import sluice.testkit.PostgresDatabase;
 
 class CatalogLoaderPgTest {
@@ -193,11 +193,11 @@ class CatalogLoaderPgTest {
                     "CREATE PUBLICATION sluice FOR TABLE one, two");
             CatalogImage all = load(database);
             int one = table(all, "one").oid();
-            CatalogImage some = load(database, new Scope.Tables(List.of(one, 999_999)));
+            CatalogImage some = load(database, new CatalogScope.Tables(List.of(one, 999_999)));
             assertThat(some.relations()).extracting(Relation::name).containsExactly("one");
             assertThat(some.dictionary()).isEqualTo(all.dictionary());
             database.execute("ALTER PUBLICATION sluice DROP TABLE one");
-            assertThat(load(database, new Scope.Tables(List.of(one))).relations())
+            assertThat(load(database, new CatalogScope.Tables(List.of(one))).relations())
                     .isEmpty();
         }
     }
