@@ -77,9 +77,7 @@ final class CatalogLine {
             return null;
         }
         outstandingRequest = 0;
-        if (stamp != null
-                && stamp.snapshot().sees(held.xid())
-                && unseen.showsFirst(stamp.snapshot(), unseen.count())) {
+        if (stamp != null && stamp.snapshot().sees(held.xid()) && unseen.showsFirst(stamp.snapshot(), unseen.count())) {
             parked = null;
             return new Release.Ready(held.event());
         }

@@ -128,7 +128,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             case Input.FoldsAnswer(var id, var answers) -> questions.answered(id, answers);
             case Input.ProbeAnswer(var id, var outcome) -> dispatch.probes().answered(id, outcome, position, now);
             case Input.Open open -> open(open);
-            case Input.Closed(var stream, var reason) -> closed(stream, reason);
+            case Input.Closed closed -> closed(closed.stream());
             case Input.Tick() -> tick();
         }
     }
@@ -498,7 +498,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         }
     }
 
-    private void closed(StreamHandle handle, CloseReason reason) {
+    private void closed(StreamHandle handle) {
         opening.remove(handle);
         StreamState stream = streams.get(handle);
         if (stream == null || !stream.isOpen()) {

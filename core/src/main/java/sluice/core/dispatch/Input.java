@@ -29,7 +29,8 @@ public sealed interface Input {
     ///
     /// @param fingerprint null when the poll failed
     /// @param stamp when it was true; null when the poll failed
-    record RightsAnswer(@Nullable String fingerprint, @Nullable Stamp stamp) implements Input {
+    record RightsAnswer(
+            @Nullable String fingerprint, @Nullable Stamp stamp) implements Input {
         /// An answer of which nothing more is known.
         public RightsAnswer(@Nullable String fingerprint) {
             this(fingerprint, null);

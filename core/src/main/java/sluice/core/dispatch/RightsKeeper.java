@@ -145,7 +145,8 @@ final class RightsKeeper {
         return version != versionBefore;
     }
 
-    /// Roles, the functions a rule may call and the types its constants have bring no Relation message of their own.
+    /// Roles, the functions a rule may call and the types its constants have bring no Relation
+    /// message of their own.
     private static boolean dictionaryMoved(CatalogImage.Dictionary before, CatalogImage.Dictionary after) {
         if (!before.rolesByName().equals(after.rolesByName()) || typesMoved(before, after)) {
             return true;
@@ -192,6 +193,7 @@ final class RightsKeeper {
         Stamp stamp = answer.stamp();
         boolean rightsMoved = !before.rightsFingerprint().equals(now.rightsFingerprint());
         boolean definitionMoved = !before.fingerprint().equals(now.fingerprint());
+        boolean fed = before.feed().reaches(now.feed());
         tables.reloaded(table, now, stamp, host.unseen());
         if (!before.qualifiedName().equals(now.qualifiedName())) {
             // the name a client asked for may be another table's by now
@@ -201,19 +203,28 @@ final class RightsKeeper {
             }
             return;
         }
-        if (!rightsMoved && !definitionMoved && !everyRule) {
+        if (!rightsMoved && !definitionMoved && !everyRule && fed) {
             return;
         }
         version++;
         if (rightsMoved || everyRule) {
             table.rightsMoved(stamp.insertLsn());
         }
+        RequestException uneven = ShapeReader.uneven(now);
         for (Subscription subscription : table.index().all()) {
             if (!ShapeReader.isServed(now)) {
                 host.endSubscription(
                         subscription,
                         ErrorCode.RELATION_UNPUBLISHED,
                         "table \"" + now.qualifiedName() + "\" is no longer published with all its changes");
+            } else if (uneven != null) {
+                host.endSubscription(subscription, uneven.code(), uneven.getMessage());
+            } else if (!fed) {
+                host.endSubscription(
+                        subscription,
+                        ErrorCode.SCHEMA_CHANGED,
+                        "rows of table \"" + now.qualifiedName() + "\" may have changed without a word in the log: its"
+                                + " publication, its partitions or its storage moved");
             } else if (definitionMoved && !sameColumns(subscription, before, now)) {
                 endChanged(subscription, now);
             } else {

@@ -18,7 +18,8 @@ import sluice.core.wal.Xid;
 /// as a range of ids; until a snapshot shows the whole range no answer counts ({@link #isOverrun}). Owned by the
 /// engine's thread.
 final class UnseenCommits {
-    /// The commits of about a second under the heaviest load; the rights poll shows what was committed once a second.
+    /// The commits of about a second under the heaviest load; the rights poll shows what was
+    /// committed once a second.
     static final int KEPT_MAX = 65_536;
 
     /// What an answer has to show.
@@ -34,7 +35,8 @@ final class UnseenCommits {
     private int lowestForgotten;
     private int highestForgotten;
 
-    /// The last snapshot that was found to show all commits before `checkedTo`: one catalog answers for many commits.
+    /// The last snapshot that was found to show all commits before `checkedTo`: one catalog
+    /// answers for many commits.
     private @Nullable TransactionSnapshot checked;
 
     private long checkedTo;

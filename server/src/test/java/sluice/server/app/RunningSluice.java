@@ -73,6 +73,12 @@ final class RunningSluice implements AutoCloseable {
         Await.until("streams may open", Duration.ofSeconds(30), server::isServing);
     }
 
+    /// Two whole rights polls have begun and been answered after this call.
+    void awaitPolls() {
+        long before = server.rightsPolls();
+        Await.until("the rights were polled", Duration.ofSeconds(30), () -> server.rightsPolls() >= before + 3);
+    }
+
     SluiceServer server() {
         return server;
     }

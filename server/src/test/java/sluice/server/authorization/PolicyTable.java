@@ -110,8 +110,7 @@ final class PolicyTable implements AutoCloseable {
 
     /// Read by the product's loader; throws when `roles` cannot be read.
     CatalogImage catalog(List<String> roles) {
-        return CatalogLoader.start(pool, PUBLICATION, roles, TIMEOUT)
-                .load(new CatalogScope.Everything(), TIMEOUT);
+        return CatalogLoader.start(pool, PUBLICATION, roles, TIMEOUT).load(new CatalogScope.Everything(), TIMEOUT);
     }
 
     List<FoldAnswer> fold(String role, String claims, List<Fold> folds) {

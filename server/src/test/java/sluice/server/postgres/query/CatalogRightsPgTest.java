@@ -286,7 +286,8 @@ class CatalogRightsPgTest {
             CatalogLoader loader = CatalogLoader.start(pool, "sluice", ROLES, TIMEOUT);
             CatalogImage image = loader.load(new CatalogScope.Everything(), TIMEOUT);
             assertThat(image.relations()).hasSize(200);
-            CatalogScope one = new CatalogScope.Tables(List.of(table(image, "t7").oid()));
+            CatalogScope one =
+                    new CatalogScope.Tables(List.of(table(image, "t7").oid()));
             RightsPoll poll = new RightsPoll(pool, "sluice", TIMEOUT);
             poll.fingerprint();
             long first = System.nanoTime() - started;
