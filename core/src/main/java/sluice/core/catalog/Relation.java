@@ -50,14 +50,14 @@ public record Relation(
 
     /// What has to stay as it is for the stream to tell of every change of the table's rows.
     ///
-    /// Rows come and go without a row in the stream when the table leaves the publication and comes back, when
-    /// actions are not published for a while, when a partition of a published root is attached, detached, truncated
-    /// or rewritten, and when ALTER TABLE writes all rows anew.
+    /// Rows come and go without a row in the stream when the table leaves the publication and comes back,
+    /// when actions are not published for a while, when a partition of a published root is attached,
+    /// detached, truncated or rewritten, and when ALTER TABLE writes all rows anew.
     ///
-    /// @param source the publication, its entry for the table and its actions; of a partition root the tree with each
-    ///     leaf's storage, of a partition the way to its root
-    /// @param storage where the rows of a table without partitions lie: TRUNCATE, which the stream tells, VACUUM
-    ///     FULL, which changes nothing, and a rewrite by ALTER TABLE move it
+    /// @param source the publication, its entry for the table and its actions; of a partition root the tree
+    ///     with each leaf's storage, of a partition the way to its root
+    /// @param storage where the rows of a table without partitions lie: TRUNCATE, which the stream tells,
+    ///     VACUUM FULL, which changes nothing, and a rewrite by ALTER TABLE move it
     /// @param columnVersions by attnum: only ALTER TABLE and column grants move them
     public record Feed(String source, String storage, Map<Integer, String> columnVersions) {
         /// Whether the stream told of everything between this reading and a later one.

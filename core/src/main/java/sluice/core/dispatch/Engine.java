@@ -65,6 +65,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private long lastRequestId;
 
     private WalEvent.@Nullable SpilledBegin spilled;
+    private boolean everyImageGiven;
 
     /// What an engine is wired to.
     ///
@@ -146,11 +147,12 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 parkOrRelease(committed);
             }
             case WalEvent.SpilledBegin begin -> parkOrRelease(begin);
-            case WalEvent.SpilledChunk(var changes, var weight) -> {
-                for (Change change : changes) {
-                    dispatch.change(change);
-                }
+            case WalEvent.SpilledImages(var changes, var weight) -> {
+                everyImageGiven = true;
+                dispatchAll(Pass.EVERY_IMAGE, changes);
             }
+            case WalEvent.SpilledChunk(var changes, var weight) ->
+                dispatchAll(everyImageGiven ? Pass.NET : Pass.NET_TO_ALL, changes);
             case WalEvent.SpilledEnd end -> {
                 WalEvent.SpilledBegin begin = spilled;
                 spilled = null;
@@ -204,6 +206,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         return switch (event) {
             case WalEvent.Committed(var transaction) -> transaction.xid();
             case WalEvent.SpilledBegin begin -> begin.xid();
+            case WalEvent.SpilledImages images -> throw noCommit(images);
             case WalEvent.SpilledChunk chunk -> throw noCommit(chunk);
             case WalEvent.SpilledEnd end -> throw noCommit(end);
             case WalEvent.LoneMessage message -> throw noCommit(message);
@@ -215,6 +218,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         return switch (event) {
             case WalEvent.Committed(var transaction) -> transaction.announced();
             case WalEvent.SpilledBegin begin -> begin.announced();
+            case WalEvent.SpilledImages images -> throw noCommit(images);
             case WalEvent.SpilledChunk chunk -> throw noCommit(chunk);
             case WalEvent.SpilledEnd end -> throw noCommit(end);
             case WalEvent.LoneMessage message -> throw noCommit(message);
@@ -250,6 +254,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             dispatch(transaction);
         } else if (event instanceof WalEvent.SpilledBegin begin) {
             spilled = begin;
+            everyImageGiven = false;
             dispatch.begin(begin.xid(), begin.commitLsn(), begin.commitTime(), now);
         }
     }
@@ -257,16 +262,17 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private void dispatch(Transaction transaction) {
         dispatch.begin(transaction.xid(), transaction.commitLsn(), transaction.commitTime(), now);
         if (!transaction.everyImage().isEmpty()) {
-            dispatch.pass(Pass.EVERY_IMAGE);
-            for (Change change : transaction.everyImage()) {
-                dispatch.change(change);
-            }
-            dispatch.pass(Pass.NET);
+            dispatchAll(Pass.EVERY_IMAGE, transaction.everyImage());
         }
-        for (Change change : transaction.changes()) {
+        dispatchAll(transaction.everyImage().isEmpty() ? Pass.NET_TO_ALL : Pass.NET, transaction.changes());
+        endCommit(transaction.endLsn());
+    }
+
+    private void dispatchAll(Pass pass, List<Change> changes) {
+        dispatch.pass(pass);
+        for (Change change : changes) {
             dispatch.change(change);
         }
-        endCommit(transaction.endLsn());
     }
 
     private void endCommit(Lsn endLsn) {

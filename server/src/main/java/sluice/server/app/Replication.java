@@ -95,6 +95,8 @@ final class Replication {
                 metrics.walMessage("commit");
                 metrics.transactionSpilled();
             }
+            // its changes are counted once, by their net images
+            case WalEvent.SpilledImages images -> {}
             case WalEvent.SpilledChunk chunk -> count(chunk.changes(), nanos);
             case WalEvent.SpilledEnd end -> {}
             case WalEvent.LoneMessage message -> metrics.walMessage("message");

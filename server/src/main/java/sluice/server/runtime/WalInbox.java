@@ -44,6 +44,7 @@ public final class WalInbox implements WalSink {
             case WalEvent.Committed(var transaction) -> received.set(transaction.endLsn());
             case WalEvent.SpilledBegin begin -> received.set(begin.endLsn());
             case WalEvent.Idle(var walEnd) -> received.set(walEnd);
+            case WalEvent.SpilledImages images -> {}
             case WalEvent.SpilledChunk chunk -> {}
             case WalEvent.SpilledEnd end -> {}
             case WalEvent.LoneMessage message -> {}

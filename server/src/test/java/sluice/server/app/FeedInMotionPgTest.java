@@ -132,8 +132,7 @@ class FeedInMotionPgTest {
     void a_leaf_that_begins_to_write_less_ends_the_shapes_before_its_next_row() {
         try (SseClient alice = open("narrowed")) {
             database.execute("INSERT INTO narrowed VALUES (1, '" + RunningSluice.BOB + "')");
-            inOneTransaction(
-                    "ALTER TABLE narrowed_1 REPLICA IDENTITY DEFAULT", "DELETE FROM narrowed WHERE id = 1");
+            inOneTransaction("ALTER TABLE narrowed_1 REPLICA IDENTITY DEFAULT", "DELETE FROM narrowed WHERE id = 1");
 
             assertThat(alice.await("error").data()).contains("replica_identity_insufficient");
             assertThat(alice.received()).noneMatch(event -> event.is("change"));

@@ -1,6 +1,9 @@
 package sluice.server.app;
 
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -91,6 +94,14 @@ final class RunningSluice implements AutoCloseable {
     int readyStatus() {
         try (SseClient answer = SseClient.get(uri("/readyz")).open()) {
             return answer.status();
+        }
+    }
+
+    /// What `/metrics` says now.
+    String metrics() throws Exception {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(HttpRequest.newBuilder(uri("/metrics")).build(), HttpResponse.BodyHandlers.ofString())
+                    .body();
         }
     }
 

@@ -45,7 +45,8 @@ class FeedPgTest {
             database.assertBreaks("t", "ALTER TABLE t ALTER a TYPE int USING a + 1");
             database.assertBreaks("t", "ALTER TABLE t ALTER a TYPE bigint");
             database.assertBreaks("t", "ALTER PUBLICATION sluice DROP TABLE t", "ALTER PUBLICATION sluice ADD TABLE t");
-            database.assertBreaks("t",
+            database.assertBreaks(
+                    "t",
                     "ALTER PUBLICATION sluice SET (publish = 'insert')",
                     "ALTER PUBLICATION sluice SET (publish = 'insert, update, delete, truncate')");
             database.assertBreaks("t", "DROP PUBLICATION sluice", "CREATE PUBLICATION sluice FOR TABLE t");
@@ -69,7 +70,8 @@ class FeedPgTest {
             database.assertBreaks("root", "TRUNCATE twig");
             database.assertBreaks("root", "ALTER TABLE root ATTACH PARTITION free FOR VALUES IN (4)");
             database.assertBreaks("root", "ALTER TABLE root DETACH PARTITION free");
-            database.assertBreaks("root",
+            database.assertBreaks(
+                    "root",
                     "ALTER TABLE root DETACH PARTITION leaf",
                     "ALTER TABLE root ATTACH PARTITION leaf FOR VALUES IN (1)");
         }
@@ -83,7 +85,8 @@ class FeedPgTest {
                     "CREATE TABLE leaf PARTITION OF root FOR VALUES IN (1)",
                     "CREATE PUBLICATION sluice FOR TABLE root");
             database.assertHolds("leaf", "TRUNCATE leaf");
-            database.assertBreaks("leaf",
+            database.assertBreaks(
+                    "leaf",
                     "ALTER TABLE root DETACH PARTITION leaf",
                     "ALTER TABLE root ATTACH PARTITION leaf FOR VALUES IN (1)");
         }
@@ -147,8 +150,7 @@ class FeedPgTest {
             assertThat(delete.relation().identity()).isEqualTo('f');
             assertThat(delete.old().kind(0)).isEqualTo(Tuple.Kind.TEXT);
             assertThat(delete.old().kind(1)).isEqualTo(Tuple.Kind.NULL);
-            assertThat(database.table("root").identity())
-                    .isEqualTo(new ReplicaIdentity.Uneven("public.leaf"));
+            assertThat(database.table("root").identity()).isEqualTo(new ReplicaIdentity.Uneven("public.leaf"));
         }
     }
 
