@@ -53,10 +53,22 @@ public final class PostgresCluster implements AutoCloseable {
         return start(major, InitialData.OWN, settings);
     }
 
+    /// A standby with a copy of all that a stopped cluster of one's own holds, slots included. It follows nobody:
+    /// `SELECT pg_promote()` makes it a primary that goes on from there, on the next timeline.
+    public PostgresCluster startStandby() {
+        refuseShared();
+        PostgresServer copy = PostgresServer.copyOf(server, Map.of("hot_standby", "on"), ACCESS);
+        copy.becomeStandby();
+        return started(copy, major);
+    }
+
     private static PostgresCluster start(int major, InitialData initial, Map<String, String> settings) {
         Map<String, String> all = usualSettings();
         all.putAll(settings);
-        PostgresServer server = PostgresServer.create(PostgresBinaries.of(major), initial, all, ACCESS);
+        return started(PostgresServer.create(PostgresBinaries.of(major), initial, all, ACCESS), major);
+    }
+
+    private static PostgresCluster started(PostgresServer server, int major) {
         // The watch of the server would also end it, but would not be waited for.
         Thread closer = new Thread(server::close, "postgres-" + major + "-closer");
         Runtime.getRuntime().addShutdownHook(closer);
@@ -124,6 +136,11 @@ public final class PostgresCluster implements AutoCloseable {
             return " TEMPLATE template0";
         }
         return " TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE " + PostgresDatabase.literal(icu);
+    }
+
+    /// A database that is there already, under its full name.
+    public PostgresDatabase database(String name) {
+        return PostgresDatabase.existing(this, name);
     }
 
     /// Stops a cluster of one's own; its data stays.

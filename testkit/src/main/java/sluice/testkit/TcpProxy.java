@@ -28,7 +28,7 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     private final ServerSocket listener;
-    private final InetSocketAddress server;
+    private volatile InetSocketAddress server;
     private final List<Pair> pairs = new CopyOnWriteArrayList<>();
     private final AtomicLong accepted = new AtomicLong();
     private final Valve toServer = new Valve();
@@ -68,6 +68,11 @@ public final class TcpProxy implements AutoCloseable {
 
     public long bytes(Direction direction) {
         return valve(direction).bytes.get();
+    }
+
+    /// Leads new connections to another port; those there are stay where they are.
+    public void lead(int serverPort) {
+        server = new InetSocketAddress(InetAddress.getLoopbackAddress(), serverPort);
     }
 
     /// Resets every connection, on both sides.

@@ -63,7 +63,7 @@ public enum InitialData {
     }
 
     /// With permissions: PostgreSQL refuses a data folder that others can read.
-    private static void copy(Path from, Path to) throws IOException {
+    static void copy(Path from, Path to) throws IOException {
         Files.walkFileTree(from, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) throws IOException {

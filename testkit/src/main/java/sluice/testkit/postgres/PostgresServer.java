@@ -97,10 +97,39 @@ public final class PostgresServer implements AutoCloseable {
         return create(binaries, ServerAccount.find(), initial, settings, access);
     }
 
+    /// A server with a copy of all that a stopped server holds, slots included; not yet started.
+    ///
+    /// @param settings as in {@link #create}; they win over those of the original
+    public static PostgresServer copyOf(PostgresServer stopped, Map<String, String> settings, List<String> access) {
+        if (stopped.isRunning()) {
+            throw new IllegalStateException("stop the server that is to be copied");
+        }
+        Path original = stopped.folder.resolve("data");
+        return make(
+                stopped.binaries,
+                ServerAccount.find(),
+                (binaries, account, data) -> InitialData.copy(original, data),
+                settings,
+                access);
+    }
+
     static PostgresServer create(
             PostgresBinaries binaries,
             ServerAccount account,
             InitialData initial,
+            Map<String, String> settings,
+            List<String> access) {
+        return make(binaries, account, initial::make, settings, access);
+    }
+
+    private interface Contents {
+        void make(PostgresBinaries binaries, ServerAccount account, Path data) throws IOException;
+    }
+
+    private static PostgresServer make(
+            PostgresBinaries binaries,
+            ServerAccount account,
+            Contents contents,
             Map<String, String> settings,
             List<String> access) {
         try {
@@ -109,7 +138,7 @@ public final class PostgresServer implements AutoCloseable {
             Path folder = Files.createTempDirectory(servers, binaries.version() + "-");
             FileChannel owner = claim(folder);
             PostgresServer server = new PostgresServer(binaries, account, folder, owner, freePort());
-            server.initialize(initial, settings, access);
+            server.initialize(contents, settings, access);
             return server;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -129,6 +158,16 @@ public final class PostgresServer implements AutoCloseable {
         try {
             Path log = folder.resolve("server.log");
             return Files.exists(log) ? Files.readString(log) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// Makes it a standby from its next start on: it replays what its log holds and waits for `pg_promote()`.
+    public void becomeStandby() {
+        try {
+            Files.writeString(folder.resolve("data").resolve("standby.signal"), "");
+            account.adopt(folder);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -210,10 +249,10 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    private void initialize(InitialData initial, Map<String, String> settings, List<String> access) throws IOException {
+    private void initialize(Contents contents, Map<String, String> settings, List<String> access) throws IOException {
         Path data = folder.resolve("data");
         account.adopt(folder);
-        initial.make(binaries, account, data);
+        contents.make(binaries, account, data);
         List<String> lines = new ArrayList<>();
         lines.add("listen_addresses = '127.0.0.1'");
         lines.add("unix_socket_directories = ''"); // a socket's path may have 107 bytes, a temporary folder's more
