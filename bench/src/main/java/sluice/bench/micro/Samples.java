@@ -103,7 +103,6 @@ final class Samples {
                 Map.of(),
                 null,
                 "",
-                "",
-                new Relation.Feed("", "", Map.of()));
+                "");
     }
 }

@@ -13,8 +13,7 @@ import sluice.core.wal.Xid;
 /// The line of commits while it is parked for a catalog reload. Owned by the engine's thread.
 ///
 /// A commit whose Relation messages announce tables is dispatched only when the catalog of these tables was read in a
-/// snapshot that sees the commit and every commit dispatched before it: an earlier one may have moved rights and be
-/// shown by PostgreSQL later. The engine does not wait: it takes no further event of the log until the answer,
+/// snapshot that sees the commit. The engine does not wait: it takes no further event of the log until the answer,
 /// the deadline or a failure moves the line. Life: FREE, then PARKED with a request out or a pause before the next,
 /// then FREE again.
 final class CatalogLine {
@@ -33,13 +32,11 @@ final class CatalogLine {
 
     private final EffectSink effects;
     private final Duration timeout;
-    private final UnseenCommits unseen;
     private @Nullable Parked parked;
     private long outstandingRequest;
     private @Nullable Instant retryAt;
 
-    CatalogLine(EffectSink effects, Duration timeout, UnseenCommits unseen) {
-        this.unseen = unseen;
+    CatalogLine(EffectSink effects, Duration timeout) {
         this.effects = effects;
         this.timeout = timeout;
     }
@@ -68,7 +65,14 @@ final class CatalogLine {
         return held != null && requestId == outstandingRequest ? new ArrayList<>(held.oids()) : List.of();
     }
 
-    /// @param stamp of the answer, which has been applied; null when the load failed
+    /// Whether an answer sees the commit that waits. One that does not may be half old and half new where
+    /// PostgreSQL looks past its own snapshot, as for privileges, and is asked for again.
+    boolean isNewEnough(Stamp stamp) {
+        Parked held = parked;
+        return held != null && stamp.snapshot().sees(held.xid());
+    }
+
+    /// @param stamp of the answer, which has been applied if it is new enough; null when the load failed
     /// @return what moved the line, null when it stays parked
     @Nullable
     Release answered(long requestId, @Nullable Stamp stamp, Instant now) {
@@ -77,7 +81,7 @@ final class CatalogLine {
             return null;
         }
         outstandingRequest = 0;
-        if (stamp != null && stamp.snapshot().sees(held.xid()) && unseen.showsFirst(stamp.snapshot(), unseen.count())) {
+        if (stamp != null && stamp.snapshot().sees(held.xid())) {
             parked = null;
             return new Release.Ready(held.event());
         }

@@ -25,7 +25,6 @@ final class TableState {
     private Stamp stamp;
     private Lsn rightsMovedUntil = Lsn.ZERO;
     private @Nullable Xid staleSince;
-    private long staleAfter;
     private Lsn lastCommit = Lsn.ZERO;
 
     private final Map<Projection, Projection> projections = new HashMap<>();
@@ -55,13 +54,11 @@ final class TableState {
         return stamp;
     }
 
-    void reloaded(Relation newRelation, Stamp newStamp, UnseenCommits unseen) {
+    void reloaded(Relation newRelation, Stamp newStamp) {
         relation = newRelation;
         stamp = newStamp;
         Xid announced = staleSince;
-        if (announced != null
-                && newStamp.snapshot().sees(announced)
-                && unseen.showsFirst(newStamp.snapshot(), staleAfter)) {
+        if (announced != null && newStamp.snapshot().sees(announced)) {
             staleSince = null;
         }
         mappedDefinition = null;
@@ -71,10 +68,8 @@ final class TableState {
     /// The table was announced while nobody subscribed to it: read it again before anybody does.
     ///
     /// @param announcing the commit that announced it: only a catalog that sees it will do
-    /// @param dispatched how many commits were dispatched before it: the catalog has to see these too
-    void markStale(Xid announcing, long dispatched) {
+    void markStale(Xid announcing) {
         staleSince = announcing;
-        staleAfter = dispatched;
     }
 
     boolean isStale() {

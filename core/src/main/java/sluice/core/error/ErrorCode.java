@@ -27,6 +27,7 @@ public enum ErrorCode {
     SCHEMA_CHANGED("schema_changed", 409, Retry.LATER),
     STREAM_LAGGING("stream_lagging", 503, Retry.LATER),
     TOKEN_EXPIRED("token_expired", 401, Retry.NEVER),
+    HISTORY_LOST("history_lost", 503, Retry.LATER),
     INTERNAL("internal", 500, Retry.LATER);
 
     /// Whether the same request may succeed later without a change on the client's side.

@@ -9,6 +9,8 @@ public enum CloseReason {
     /// A write did not finish within `SLUICE_WRITE_TIMEOUT`, or failed.
     WRITE_FAILED("write_failed"),
     TOKEN_EXPIRED("token_expired"),
+    /// PostgreSQL was failed over to a server that lacks commits which had been delivered.
+    HISTORY_LOST("history_lost"),
     SERVER_SHUTDOWN("server_shutdown");
 
     private final String wireName;

@@ -2,7 +2,6 @@ package sluice.core.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.PgOutputMessage;
 import sluice.core.pgoutput.PgOutputMessage.Begin;
@@ -122,7 +121,7 @@ public final class TransactionAssembler {
             expectOpen().add(emitted);
         } else if (message.lsn().isAfter(lastLoneMessage)) {
             lastLoneMessage = message.lsn();
-            ready = new Ready(List.of(new WalEvent.LoneMessage(message.lsn(), emitted)), null, null, List.of());
+            ready = new Ready(List.of(new WalEvent.LoneMessage(message.lsn(), emitted)), null, List.of());
         } else {
             discarded++;
         }
@@ -176,6 +175,12 @@ public final class TransactionAssembler {
         return lastEnd;
     }
 
+    /// Another timeline is followed from this position: what lies after it is new, whatever was handed out before.
+    public void rewind(Lsn at) {
+        lastEnd = lastEnd.min(at);
+        lastLoneMessage = lastLoneMessage.min(at);
+    }
+
     /// Commits and messages sent again and dropped, since the start.
     public long discarded() {
         return discarded;
@@ -197,7 +202,7 @@ public final class TransactionAssembler {
         private final Begin begin;
         private final List<LogicalMessage> messages = new ArrayList<>();
         private long messageBytes;
-        private @Nullable ImageLog everyImage;
+        private List<Change> everyImage = new ArrayList<>();
         private @Nullable PgOutputMessage only;
         private @Nullable NetImages net;
 
@@ -221,12 +226,8 @@ public final class TransactionAssembler {
             }
             NetImages images = net;
             if (images == null) {
-                // every image and the net images share the memory
-                boolean all = TransactionAssembler.this.images == TransactionImages.ALL;
-                long share = all ? Math.max(bounds.bytesMax() / 2, 1) : bounds.bytesMax();
-                images = new NetImages(keys, store, share);
+                images = new NetImages(keys, store, bounds.bytesMax());
                 net = images;
-                everyImage = all ? new ImageLog(store, share) : null;
                 if (only != null) {
                     addTo(images, only);
                 }
@@ -247,22 +248,22 @@ public final class TransactionAssembler {
                 case Origin m -> throw new IllegalStateException("no row: " + m);
                 case PgOutputMessage.Type m -> throw new IllegalStateException("no row: " + m);
             }
-            ImageLog log = everyImage;
-            if (log != null) {
-                List<Change> raw = new ArrayList<>(1);
-                rawChanges(row, raw);
-                raw.forEach(log::add);
+            if (TransactionAssembler.this.images == TransactionImages.ALL) {
+                if (images.hasSpilled()) {
+                    everyImage = new ArrayList<>();
+                } else {
+                    rawChanges(row, everyImage);
+                }
             }
         }
 
         Ready settle(Commit commit, List<RelationDefinition> definitions) {
             NetImages settled = net;
-            ImageLog log = everyImage;
-            if (settled != null && (settled.hasSpilled() || (log != null && log.hasSpilled()))) {
+            if (settled != null && settled.hasSpilled()) {
                 settled.settle();
                 WalEvent head = new WalEvent.SpilledBegin(
                         begin.xid(), commit.commitLsn(), commit.endLsn(), commit.commitTime(), definitions);
-                return new Ready(List.of(head), settled, log, messages);
+                return new Ready(List.of(head), settled, messages);
             }
             List<Change> changes = new ArrayList<>();
             if (settled != null) {
@@ -275,12 +276,14 @@ public final class TransactionAssembler {
             } else if (only != null) {
                 rawChanges(only, changes);
             }
-            List<Change> every = everyImage(log);
+            if (TransactionAssembler.this.images == TransactionImages.ALL && settled == null && only != null) {
+                rawChanges(only, everyImage);
+            }
             long weight = 512 + messageBytes;
             for (Change change : changes) {
                 weight += weightBytes(change);
             }
-            for (Change change : every) {
+            for (Change change : everyImage) {
                 weight += weightBytes(change);
             }
             Transaction transaction = new Transaction(
@@ -290,31 +293,15 @@ public final class TransactionAssembler {
                     commit.commitTime(),
                     definitions,
                     changes,
-                    every,
+                    everyImage,
                     messages,
                     weight);
-            return new Ready(List.of(new WalEvent.Committed(transaction)), null, null, List.of());
-        }
-
-        private List<Change> everyImage(@Nullable ImageLog log) {
-            List<Change> every = new ArrayList<>();
-            if (log != null) {
-                for (Change change = log.next(); change != null; change = log.next()) {
-                    every.add(change);
-                }
-                log.close();
-            } else if (TransactionAssembler.this.images == TransactionImages.ALL && only != null) {
-                rawChanges(only, every);
-            }
-            return every;
+            return new Ready(List.of(new WalEvent.Committed(transaction)), null, List.of());
         }
 
         void close() {
             if (net != null) {
                 net.close();
-            }
-            if (everyImage != null) {
-                everyImage.close();
             }
         }
     }
@@ -359,27 +346,21 @@ public final class TransactionAssembler {
     private final class Ready {
         private final List<WalEvent> first;
         private final @Nullable NetImages spilled;
-        private final @Nullable ImageLog everyImage;
         private final List<LogicalMessage> messages;
         private int position;
-        private Stage stage = Stage.EVERY_IMAGE;
+        private Stage stage = Stage.TRUNCATES;
 
         /// What of a spilled commit comes next.
         private enum Stage {
-            EVERY_IMAGE,
             TRUNCATES,
             ROWS,
+            END,
             OVER
         }
 
-        Ready(
-                List<WalEvent> first,
-                @Nullable NetImages spilled,
-                @Nullable ImageLog everyImage,
-                List<LogicalMessage> messages) {
+        Ready(List<WalEvent> first, @Nullable NetImages spilled, List<LogicalMessage> messages) {
             this.first = first;
             this.spilled = spilled;
-            this.everyImage = everyImage;
             this.messages = messages;
         }
 
@@ -388,51 +369,35 @@ public final class TransactionAssembler {
             if (position < first.size()) {
                 return first.get(position++);
             }
-            NetImages net = spilled;
-            if (net == null || stage == Stage.OVER) {
+            if (spilled == null || stage == Stage.OVER) {
                 return null;
             }
             List<Change> changes = new ArrayList<>();
-            ImageLog log = everyImage;
-            if (stage == Stage.EVERY_IMAGE) {
-                long weight = log == null ? 0 : fill(changes, log::next);
-                if (!changes.isEmpty()) {
-                    return new WalEvent.SpilledImages(changes, weight);
-                }
-                stage = Stage.TRUNCATES;
-            }
             if (stage == Stage.TRUNCATES) {
-                changes.addAll(net.truncates());
+                changes.addAll(spilled.truncates());
                 stage = Stage.ROWS;
             }
-            long weight = stage == Stage.ROWS ? fill(changes, net::next) : 0;
+            long weight = 0;
+            while (stage == Stage.ROWS && weight < bounds.chunkBytesMax()) {
+                Change change = spilled.next();
+                if (change == null) {
+                    stage = Stage.END;
+                } else {
+                    changes.add(change);
+                    weight += weightBytes(change);
+                }
+            }
             if (changes.isEmpty()) {
                 stage = Stage.OVER;
                 return new WalEvent.SpilledEnd(messages);
             }
+            weight += 64;
             return new WalEvent.SpilledChunk(changes, weight);
-        }
-
-        /// Takes a chunk's worth from the source.
-        private long fill(List<Change> changes, Supplier<@Nullable Change> source) {
-            long weight = 64;
-            while (weight < bounds.chunkBytesMax()) {
-                Change change = source.get();
-                if (change == null) {
-                    break;
-                }
-                changes.add(change);
-                weight += weightBytes(change);
-            }
-            return weight;
         }
 
         void close() {
             if (spilled != null) {
                 spilled.close();
-            }
-            if (everyImage != null) {
-                everyImage.close();
             }
         }
     }

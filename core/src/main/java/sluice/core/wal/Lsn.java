@@ -55,6 +55,11 @@ public record Lsn(long bits) implements Comparable<Lsn> {
         return isBefore(other) ? other : this;
     }
 
+    /// The earlier of the two.
+    public Lsn min(Lsn other) {
+        return isAfter(other) ? other : this;
+    }
+
     @Override
     public int compareTo(Lsn other) {
         return Long.compareUnsigned(bits, other.bits);

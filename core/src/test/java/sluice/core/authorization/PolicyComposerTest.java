@@ -42,8 +42,7 @@ class PolicyComposerTest {
                         Map.of(),
                         null,
                         "",
-                        "",
-                        new Relation.Feed("", "", Map.of())),
+                        ""),
                 role);
     }
 

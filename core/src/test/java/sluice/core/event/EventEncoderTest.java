@@ -283,8 +283,7 @@ class EventEncoderTest {
                 Map.of(),
                 null,
                 "",
-                "",
-                new Relation.Feed("", "", Map.of()));
+                "");
     }
 
     private static Tuple tuple(@Nullable String... values) {

@@ -45,8 +45,7 @@ class RoutingIndexTest {
                         new HashMap<>(),
                         null,
                         "",
-                        "",
-                        new Relation.Feed("", "", Map.of())));
+                        ""));
     }
 
     private static RoutingKey key(EqualTexts equality, String... constants) {

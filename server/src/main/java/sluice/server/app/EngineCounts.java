@@ -6,6 +6,7 @@ import sluice.core.catalog.Relation;
 import sluice.core.dispatch.EngineMetrics;
 import sluice.core.event.SubscriptionResult.Indexing;
 import sluice.core.shape.Operation;
+import sluice.core.stream.CloseReason;
 import sluice.server.metrics.AuthorizationMetrics;
 import sluice.server.metrics.Metrics;
 
@@ -80,8 +81,15 @@ final class EngineCounts implements EngineMetrics {
         }
     }
 
+    /// Streams are counted where their connections are.
+    @Override
+    public void streamOpened() {}
+
+    @Override
+    public void streamClosed(CloseReason reason) {}
+
     @Override
     public void duplicateDiscarded() {
-        metrics.transactionDiscarded();
+        metrics.transactionsDiscarded(1);
     }
 }

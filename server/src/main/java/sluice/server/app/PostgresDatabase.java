@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Effect;
-import sluice.core.dispatch.Input;
 import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
@@ -53,18 +52,25 @@ final class PostgresDatabase implements Database {
     public CatalogImage load(CatalogScope scope) {
         long start = System.nanoTime();
         Duration timeout = scope instanceof CatalogScope.Everything ? EVERYTHING_TIMEOUT : catalogTimeout;
-        CatalogImage image = catalog.load(scope, timeout);
+        CatalogImage image = catalog.load(scoped(scope), timeout);
         metrics.reloadTook((System.nanoTime() - start) / 1e9);
         return image;
     }
 
+    private static CatalogLoader.Scope scoped(CatalogScope scope) {
+        return switch (scope) {
+            case CatalogScope.Everything() -> new CatalogLoader.Scope.Everything();
+            case CatalogScope.Tables(var oids) -> new CatalogLoader.Scope.Tables(oids);
+        };
+    }
+
     @Override
-    public Input.RightsAnswer pollRights() {
+    public String rightsFingerprint() {
         long start = System.nanoTime();
-        Stamped<String> fingerprint = rights.fingerprint();
+        String fingerprint = rights.fingerprint().value();
         metrics.rightsPollTook((System.nanoTime() - start) / 1e9);
         rightsPolls.incrementAndGet();
-        return new Input.RightsAnswer(fingerprint.value(), fingerprint.stamp());
+        return fingerprint;
     }
 
     /// How many polls were answered.

@@ -87,33 +87,23 @@ final class Replication {
         switch (event) {
             case WalEvent.Committed(var transaction) -> {
                 dispatchingCommitOf.set(transaction.commitTime());
-                metrics.walMessage("commit");
                 count(transaction.changes(), nanos);
             }
             case WalEvent.SpilledBegin begin -> {
                 dispatchingCommitOf.set(begin.commitTime());
-                metrics.walMessage("commit");
                 metrics.transactionSpilled();
             }
-            // its changes are counted once, by their net images
-            case WalEvent.SpilledImages images -> {}
             case WalEvent.SpilledChunk chunk -> count(chunk.changes(), nanos);
             case WalEvent.SpilledEnd end -> {}
-            case WalEvent.LoneMessage message -> metrics.walMessage("message");
-            case WalEvent.Idle idle -> metrics.walMessage("keepalive");
+            case WalEvent.LoneMessage message -> {}
+            case WalEvent.TimelineLeft left -> {}
+            case WalEvent.Idle idle -> {}
         }
     }
 
     /// The time of a commit is shared out evenly among its changes.
     private void count(List<Change> changes, long nanos) {
         for (Change change : changes) {
-            metrics.walMessage(
-                    switch (change) {
-                        case Change.Insert insert -> "insert";
-                        case Change.Update update -> "update";
-                        case Change.Delete delete -> "delete";
-                        case Change.Truncate truncate -> "truncate";
-                    });
             metrics.dispatchTook(change.relation().schema(), change.relation().name(), nanos / 1e9 / changes.size());
         }
     }

@@ -17,7 +17,6 @@ import sluice.core.authorization.PinnedColumns;
 import sluice.core.authorization.ProbePermission;
 import sluice.core.authorization.RlsResolver;
 import sluice.core.catalog.CatalogImage;
-import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Engine;
 import sluice.core.transaction.TransactionAssembler;
 import sluice.core.transaction.TransactionImages;
@@ -41,7 +40,10 @@ import sluice.server.postgres.query.RightsPoll;
 import sluice.server.postgres.query.SlotStatus;
 import sluice.server.postgres.query.StartupValidation;
 import sluice.server.postgres.wal.FileSpillStore;
+import sluice.server.postgres.wal.PoolServer;
 import sluice.server.postgres.wal.ReaderClock;
+import sluice.server.postgres.wal.ReplicationCheck;
+import sluice.server.postgres.wal.ReplicationException;
 import sluice.server.postgres.wal.SlotCreationWatch;
 import sluice.server.postgres.wal.WalReader;
 import sluice.server.runtime.EffectRunner;
@@ -105,7 +107,7 @@ public final class SluiceServer implements AutoCloseable {
                         : TransactionImages.NET,
                 inbox,
                 ReaderClock.system(),
-                gate::log);
+                new ReaderReports(metrics, pool, gate::log));
         this.slotCreation = new SlotCreationWatch(reader, settings.database().pool(), ReaderClock.system(), gate::log);
         this.blocking = Executors.newThreadPerTaskExecutor(
                 Thread.ofVirtual().name("request-", 0).factory());
@@ -181,7 +183,7 @@ public final class SluiceServer implements AutoCloseable {
                     settings.replication().publication(),
                     settings.tokens().allowedRoles(),
                     QUERY_TIMEOUT);
-            CatalogImage catalog = loader.load(new CatalogScope.Everything(), QUERY_TIMEOUT);
+            CatalogImage catalog = loader.load(new CatalogLoader.Scope.Everything(), QUERY_TIMEOUT);
             server = new SluiceServer(settings, new Foundation(metrics, keys, pool, loader, catalog), extraRoutes);
             server.begin();
             return server;
@@ -193,6 +195,21 @@ public final class SluiceServer implements AutoCloseable {
             if (server == null) {
                 pool.close();
             }
+        }
+    }
+
+    /// Whether the replication URL can be used, and leads to the database that was validated.
+    private static void validateReplication(Settings settings, StartupValidation.ServerIdentity pool)
+            throws StartException {
+        try {
+            String postponed = ReplicationCheck.run(
+                    settings.database().replication(),
+                    new PoolServer(pool.systemIdentifier(), pool.timeline(), pool.database(), PoolServer.Role.PRIMARY));
+            if (postponed != null) {
+                LOG.atWarn().addKeyValue("reason", postponed).log("the replication URL cannot be checked yet");
+            }
+        } catch (ReplicationException e) {
+            throw new StartException(String.valueOf(e.getMessage()), e);
         }
     }
 
@@ -216,6 +233,10 @@ public final class SluiceServer implements AutoCloseable {
         }
         metrics.configWarnings(
                 report.warnings().stream().map(Finding::code).distinct().toList());
+        StartupValidation.ServerIdentity server = report.server();
+        if (server != null) {
+            validateReplication(settings, server);
+        }
     }
 
     private void begin() throws IOException {
@@ -270,7 +291,7 @@ public final class SluiceServer implements AutoCloseable {
     }
 
     private Readiness readiness() {
-        boolean serving = replication.isServing();
+        boolean serving = replication.isServing() && reader.isHeard();
         Duration lag = replication.lag(inbox);
         boolean late = replication.isLate(inbox, settings.operation().lagDegraded());
         return new Readiness(

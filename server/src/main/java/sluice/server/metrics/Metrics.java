@@ -43,7 +43,7 @@ public final class Metrics {
     private final Gauge readerIsLeader =
             figures.gauge("sluice_reader_is_leader", "1 while this process reads the slot.");
     private final Counter slotRecreated =
-            figures.counter("sluice_slot_recreated_total", "Times an invalidated slot was replaced.");
+            figures.counter("sluice_slot_recreated_total", "Times a lost slot was replaced.");
     private final Counter transactionsDiscarded = figures.counter(
             "sluice_transactions_discarded_total", "Commits sent again after a reconnect and dropped unread.");
     private final Counter spilledTransactions = figures.counter(
@@ -164,8 +164,8 @@ public final class Metrics {
     }
 
     /// @param type the message's kind as this server names it, one of a fixed few
-    public void walMessage(String type) {
-        walMessages.labelValues(type).inc();
+    public void walMessages(String type, long count) {
+        walMessages.labelValues(type).inc(count);
     }
 
     public void readerReconnected() {
@@ -184,8 +184,8 @@ public final class Metrics {
         slotRecreated.inc();
     }
 
-    public void transactionDiscarded() {
-        transactionsDiscarded.inc();
+    public void transactionsDiscarded(long count) {
+        transactionsDiscarded.inc(count);
     }
 
     public void transactionSpilled() {

@@ -1,5 +1,6 @@
 package sluice.server.runtime;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jctools.queues.SpscUnboundedArrayQueue;
@@ -15,10 +16,14 @@ import sluice.server.postgres.wal.WalSink;
 public final class WalInbox implements WalSink {
     private final SpscUnboundedArrayQueue<WalEvent> queue = new SpscUnboundedArrayQueue<>(1024);
     private final AtomicLong weightBytes = new AtomicLong();
+    private final AtomicInteger timelinesWaiting = new AtomicInteger();
     private final AtomicReference<Lsn> received = new AtomicReference<>(Lsn.ZERO);
     private final AtomicReference<Lsn> confirmable = new AtomicReference<>(Lsn.ZERO);
     private final long weightBytesMax;
     private final Runnable wake;
+
+    /// The engine's own: it has one that it has not answered yet with a position of the new timeline.
+    private boolean timelineTaken;
 
     /// @param wake called after each event taken in; must be cheap and never wait
     public WalInbox(long weightBytesMax, Runnable wake) {
@@ -44,7 +49,10 @@ public final class WalInbox implements WalSink {
             case WalEvent.Committed(var transaction) -> received.set(transaction.endLsn());
             case WalEvent.SpilledBegin begin -> received.set(begin.endLsn());
             case WalEvent.Idle(var walEnd) -> received.set(walEnd);
-            case WalEvent.SpilledImages images -> {}
+            case WalEvent.TimelineLeft(var at) -> {
+                received.set(at);
+                timelinesWaiting.incrementAndGet();
+            }
             case WalEvent.SpilledChunk chunk -> {}
             case WalEvent.SpilledEnd end -> {}
             case WalEvent.LoneMessage message -> {}
@@ -56,9 +64,11 @@ public final class WalInbox implements WalSink {
         return received.get();
     }
 
+    /// Zero from the offer of a {@link WalEvent.TimelineLeft} until it is dispatched: what was confirmable before
+    /// may lie past commits of the new timeline that wait.
     @Override
     public Lsn confirmable() {
-        return confirmable.get();
+        return timelinesWaiting.get() == 0 ? confirmable.get() : Lsn.ZERO;
     }
 
     /// The next event, null when there is none. The engine's thread only.
@@ -67,6 +77,7 @@ public final class WalInbox implements WalSink {
         WalEvent event = queue.poll();
         if (event != null) {
             weightBytes.addAndGet(-event.weightBytes());
+            timelineTaken |= event instanceof WalEvent.TimelineLeft;
         }
         return event;
     }
@@ -74,6 +85,10 @@ public final class WalInbox implements WalSink {
     /// Everything up to here has been dispatched. The engine's thread only.
     void confirm(Lsn lsn) {
         confirmable.set(lsn);
+        if (timelineTaken) {
+            timelineTaken = false;
+            timelinesWaiting.decrementAndGet();
+        }
     }
 
     /// Bytes waiting for the engine.

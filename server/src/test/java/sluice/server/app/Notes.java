@@ -12,8 +12,11 @@ final class Notes {
 
     /// A new database with the table and its publication.
     static PostgresDatabase database(String name) {
-        PostgresDatabase database =
-                PostgresCluster.of(PostgresCluster.NEWEST).createDatabase(name).withStandardRoles();
+        return database(PostgresCluster.of(PostgresCluster.NEWEST), name);
+    }
+
+    static PostgresDatabase database(PostgresCluster cluster, String name) {
+        PostgresDatabase database = cluster.createDatabase(name).withStandardRoles();
         database.execute(
                 "CREATE TABLE notes (id int PRIMARY KEY, owner_id uuid NOT NULL, title text)",
                 "ALTER TABLE notes ENABLE ROW LEVEL SECURITY",

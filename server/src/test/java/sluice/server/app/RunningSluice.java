@@ -14,6 +14,7 @@ import sluice.server.config.SettingsReader;
 import sluice.server.http.ExtraRoutes;
 import sluice.testkit.Await;
 import sluice.testkit.PostgresDatabase;
+import sluice.testkit.TcpProxy;
 import sluice.testkit.http.Claims;
 import sluice.testkit.http.JwksServer;
 import sluice.testkit.http.TokenSigner;
@@ -55,6 +56,19 @@ final class RunningSluice implements AutoCloseable {
         return environment;
     }
 
+    /// Both URLs of a database, each through a proxy.
+    static Map<String, String> through(PostgresDatabase database, TcpProxy replication, TcpProxy pool) {
+        Map<String, String> urls = new LinkedHashMap<>();
+        urls.put("SLUICE_DB_REPL_URL", at(database.url("sluice_repl"), replication.port()) + "?replication=database");
+        urls.put("SLUICE_DB_AUTHZ_URL", at(database.url("sluice_authz"), pool.port()));
+        return urls;
+    }
+
+    /// The URL with another port.
+    static String at(String url, int port) {
+        return url.replaceFirst(":[0-9]+/", ":" + port + "/");
+    }
+
     /// Starts and waits until streams may open.
     static RunningSluice on(PostgresDatabase database) throws Exception {
         return on(database, Map.of());
@@ -76,12 +90,6 @@ final class RunningSluice implements AutoCloseable {
         Await.until("streams may open", Duration.ofSeconds(30), server::isServing);
     }
 
-    /// Two whole rights polls have begun and been answered after this call.
-    void awaitPolls() {
-        long before = server.rightsPolls();
-        Await.until("the rights were polled", Duration.ofSeconds(30), () -> server.rightsPolls() >= before + 3);
-    }
-
     SluiceServer server() {
         return server;
     }
@@ -97,11 +105,16 @@ final class RunningSluice implements AutoCloseable {
         }
     }
 
-    /// What `/metrics` says now.
-    String metrics() throws Exception {
+    /// A figure of `/metrics`, by its name and labels as they are written there; 0 when it is absent.
+    double figure(String name) throws Exception {
         try (HttpClient client = HttpClient.newHttpClient()) {
-            return client.send(HttpRequest.newBuilder(uri("/metrics")).build(), HttpResponse.BodyHandlers.ofString())
+            String all = client.send(
+                            HttpRequest.newBuilder(uri("/metrics")).build(), HttpResponse.BodyHandlers.ofString())
                     .body();
+            return all.lines()
+                    .filter(line -> line.startsWith(name + " "))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+                    .sum();
         }
     }
 

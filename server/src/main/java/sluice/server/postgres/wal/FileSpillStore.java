@@ -29,6 +29,10 @@ public final class FileSpillStore implements SpillStore {
         this.bytesMax = bytesMax;
     }
 
+    Path folder() {
+        return folder;
+    }
+
     /// Bytes of runs now on disk.
     public long bytes() {
         return bytes;
@@ -52,7 +56,8 @@ public final class FileSpillStore implements SpillStore {
     }
 
     private SpillException failed(String what, IOException cause) {
-        return new SpillException("the spill folder \"" + folder + "\" (SLUICE_SPILL_DIR) " + what, cause);
+        return new SpillException(
+                "the spill folder \"" + folder + "\" (SLUICE_SPILL_DIR) " + what + ": " + cause.getMessage(), cause);
     }
 
     @Override

@@ -16,6 +16,15 @@ import sluice.server.postgres.PostgresUrl;
 final class ReaderLock {
     private static final int ANSWER_MILLIS = 5_000;
 
+    /// The timeline of the write position; the control file lags behind it.
+    private static final String SERVER = """
+            SELECT pg_catalog.pg_is_in_recovery(), c.system_identifier::text,
+                   CASE WHEN NOT pg_catalog.pg_is_in_recovery()
+                        THEN pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8)
+                   END,
+                   pg_catalog.current_database()
+              FROM pg_catalog.pg_control_system() c""";
+
     private final PostgresUrl url;
     private final SlotName slot;
     private @Nullable Connection session;
@@ -59,6 +68,28 @@ final class ReaderLock {
             // whatever happened to it, the lock can no longer be relied on
             release();
             return false;
+        }
+    }
+
+    /// Where the session that holds the lock is, and with it the pool's.
+    ///
+    /// @throws SQLException also when the lock is not held
+    PoolServer server() throws SQLException {
+        Connection connection = session;
+        if (connection == null) {
+            throw new SQLException("the reader lock is not held", "08003");
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(SERVER)) {
+            if (!row.next()) {
+                throw new SQLException("no answer about the server", "08P01");
+            }
+            boolean standby = row.getBoolean(1);
+            return new PoolServer(
+                    row.getString(2),
+                    standby ? 0 : Integer.parseInt(row.getString(3), 16),
+                    row.getString(4),
+                    standby ? PoolServer.Role.STANDBY : PoolServer.Role.PRIMARY);
         }
     }
 

@@ -172,6 +172,11 @@ final class ReplicationConnection implements AutoCloseable {
         watch.limitSilence(nanos);
     }
 
+    /// How long nothing has come from the server; any thread.
+    long silentNanos() {
+        return watch.silentNanos();
+    }
+
     /// Says that nobody has listened until now, so that silence is counted from here.
     void listenAnew() {
         watch.listenAnew();

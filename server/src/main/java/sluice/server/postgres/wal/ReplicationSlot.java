@@ -51,9 +51,14 @@ record ReplicationSlot(
     }
 
     /// Waits for every transaction that has an id now.
-    static void create(Connection connection, SlotName name) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("CREATE_REPLICATION_SLOT " + name.text() + " LOGICAL pgoutput NOEXPORT_SNAPSHOT");
+    ///
+    /// @return from where on commits are delivered
+    static Lsn create(Connection connection, SlotName name) throws SQLException {
+        String sql = "CREATE_REPLICATION_SLOT " + name.text() + " LOGICAL pgoutput NOEXPORT_SNAPSHOT";
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            String point = row.next() ? row.getString("consistent_point") : null;
+            return point == null ? Lsn.ZERO : Lsn.parse(point);
         }
     }
 

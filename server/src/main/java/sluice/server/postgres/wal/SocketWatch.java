@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.net.SocketFactory;
 
 /// Breaks a connection on which nothing arrives for too long, in the middle of a message too.
@@ -19,31 +20,37 @@ final class SocketWatch {
 
     private final ReaderClock clock;
     private long silentNanosMax = Long.MAX_VALUE;
-    private long heardAt;
+    private final AtomicLong heardAt = new AtomicLong();
 
     SocketWatch(ReaderClock clock) {
         this.clock = clock;
+        this.heardAt.set(clock.nanos());
     }
 
     /// Sets how long silence is borne, starting now.
     void limitSilence(long nanos) {
         silentNanosMax = nanos;
-        heardAt = clock.nanos();
+        heardAt.set(clock.nanos());
+    }
+
+    /// How long nothing has come; any thread.
+    long silentNanos() {
+        return clock.nanos() - heardAt.get();
     }
 
     /// Starts over: nobody has listened until now.
     void listenAnew() {
-        heardAt = clock.nanos();
+        heardAt.lazySet(clock.nanos());
     }
 
     private void heard(int count) {
         if (count > 0) {
-            heardAt = clock.nanos();
+            heardAt.lazySet(clock.nanos());
         }
     }
 
     private IOException judge(SocketTimeoutException quiet) {
-        return clock.nanos() - heardAt > silentNanosMax
+        return silentNanos() > silentNanosMax
                 ? new IOException("nothing came from the server for too long", quiet)
                 : quiet;
     }

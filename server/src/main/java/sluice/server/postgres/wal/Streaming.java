@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.PgOutputDecoder;
+import sluice.core.pgoutput.PgOutputMessage;
 import sluice.core.transaction.TransactionAssembler;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
@@ -24,7 +25,7 @@ final class Streaming {
     private static final long FULL_PARK_NANOS = Duration.ofMillis(1).toNanos();
     private static final long FULL_ACKNOWLEDGE_NANOS = Duration.ofMillis(250).toNanos();
     private static final long IDLE_EVENT_NANOS = Duration.ofMillis(20).toNanos();
-    private static final long LOCK_CHECK_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final long LOCK_CHECK_NANOS = Duration.ofSeconds(1).toNanos();
     private static final long BUSY_NANOS = Duration.ofMillis(50).toNanos();
 
     /// Messages read before feedback and the lock are thought of again.
@@ -41,6 +42,8 @@ final class Streaming {
     private final long intervalNanos;
     private final long silentNanosMax;
     private final PgOutputDecoder decoder = new PgOutputDecoder();
+    private final MessageCounts counts = new MessageCounts();
+    private long discardedBefore;
 
     private Lsn handedOver = Lsn.ZERO;
     private Lsn confirmed = Lsn.ZERO;
@@ -52,12 +55,19 @@ final class Streaming {
     private long dataAt;
 
     /// What the stream works with; all used on the reader's thread.
-    record Ports(TransactionAssembler assembler, WalSink sink, ReaderLock lock, ReaderClock clock) {}
+    record Ports(
+            TransactionAssembler assembler,
+            History history,
+            WalSink sink,
+            ReaderLock lock,
+            ReaderClock clock,
+            ReaderObserver observer) {}
 
     Streaming(ReplicationConnection connection, Ports ports, Duration statusInterval) {
         this.connection = connection;
         this.ports = ports;
         this.intervalNanos = statusInterval.toNanos();
+        this.discardedBefore = ports.assembler().discarded();
         this.silentNanosMax = Math.max(SILENT_INTERVALS * intervalNanos, SILENT_NANOS_MIN);
     }
 
@@ -76,14 +86,19 @@ final class Streaming {
         lockCheckedAt = now;
         connection.limitSilence(silentNanosMax);
         dataAt = now;
-        if (!handOverAll(mayGoOn)) {
+        if (!handOverAll(mayGoOn) || !leaveTimeline(mayGoOn)) {
             return;
         }
         while (mayGoOn.getAsBoolean()) {
             if (!holdsLock()) {
                 return;
             }
-            boolean read = readBatch(mayGoOn);
+            boolean read;
+            try {
+                read = readBatch(mayGoOn);
+            } finally {
+                count();
+            }
             if (!read) {
                 offerIdle(mayGoOn);
             }
@@ -96,6 +111,22 @@ final class Streaming {
         acknowledge();
     }
 
+    /// Tells the sink first when another timeline is followed from here on. False when the reader was told to stop
+    /// meanwhile; then, as when the connection breaks, the next one does it.
+    private boolean leaveTimeline(BooleanSupplier mayGoOn) throws SQLException {
+        Lsn at = ports.history().leftAt();
+        if (at == null) {
+            return true;
+        }
+        if (!handOver(new WalEvent.TimelineLeft(at), mayGoOn)) {
+            return false;
+        }
+        ports.assembler().rewind(at);
+        ports.history().adopt();
+        handedOver = handedOver.min(at);
+        return true;
+    }
+
     private boolean readBatch(BooleanSupplier mayGoOn) throws SQLException {
         for (int i = 0; i < BATCH; i++) {
             ByteBuffer frame = connection.readPending();
@@ -106,13 +137,24 @@ final class Streaming {
                 return i > 0;
             }
             dataAt = ports.clock().nanos();
-            ports.assembler()
-                    .accept(decoder.decode(frame.array(), frame.arrayOffset() + frame.position(), frame.remaining()));
+            PgOutputMessage message =
+                    decoder.decode(frame.array(), frame.arrayOffset() + frame.position(), frame.remaining());
+            counts.count(message);
+            ports.assembler().accept(message);
             if (!handOverAll(mayGoOn)) {
                 return true;
             }
         }
         return true;
+    }
+
+    private void count() {
+        counts.tell(ports.observer());
+        long discarded = ports.assembler().discarded();
+        if (discarded != discardedBefore) {
+            ports.observer().discarded(discarded - discardedBefore);
+            discardedBefore = discarded;
+        }
     }
 
     /// Hands over what the assembler holds. What finds no room before the connection ends is
@@ -162,10 +204,10 @@ final class Streaming {
         return switch (event) {
             case WalEvent.Committed(var transaction) -> transaction.endLsn();
             case WalEvent.SpilledBegin head -> null;
-            case WalEvent.SpilledImages images -> null;
             case WalEvent.SpilledChunk chunk -> null;
             case WalEvent.SpilledEnd end -> ports.assembler().lastEnd();
             case WalEvent.LoneMessage message -> null;
+            case WalEvent.TimelineLeft left -> null;
             case WalEvent.Idle(var walEnd) -> walEnd;
         };
     }

@@ -4,7 +4,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.dispatch.Notice;
@@ -31,22 +30,30 @@ public final class WalReader implements Runnable {
     private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(30).toNanos();
     private static final long GOOD_STREAM_NANOS = Duration.ofMinutes(1).toNanos();
     private static final long PARK_SLICE_NANOS = Duration.ofMillis(50).toNanos();
+    private static final long SILENT_NANOS_MIN = Duration.ofSeconds(5).toNanos();
+
+    /// Attempts in a row at which pool and replication led to different servers, while one may be taking over from
+    /// the other: about half a minute.
+    private static final int APART_MAX = 6;
 
     private final Source source;
     private final ReaderClock clock;
-    private final Consumer<Notice> notices;
+    private final ReaderObserver observer;
     private final FileSpillStore spill;
+    private final SlotMark mark;
     private final CatalogKeys keys = new CatalogKeys();
     private final TransactionAssembler assembler;
     private final WalSink sink;
     private final ReaderLock lock;
     private final Attempt attempt = new Attempt();
+    private final History history = new History();
 
     // The few things other threads see.
     private final AtomicReference<ReaderState> state = new AtomicReference<>(ReaderState.RECONNECTING);
     private final AtomicReference<@Nullable CatalogImage> newCatalog = new AtomicReference<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final AtomicReference<@Nullable SlotCreation> creation = new AtomicReference<>();
+    private final AtomicReference<@Nullable ReplicationConnection> streamingOn = new AtomicReference<>();
     private final AtomicReference<Wish> wish = new AtomicReference<>(Wish.RUN);
 
     private enum Wish {
@@ -91,13 +98,13 @@ public final class WalReader implements Runnable {
     /// What this process has seen of the slot; moves from one connection to the next.
     private static final class Attempt {
         private int failures;
-        private @Nullable String systemId;
-        private int timeline;
+        private int apart;
         private Lsn reported = Lsn.ZERO;
         private boolean streamed;
+        private @Nullable ReplicationSlot invalidated;
     }
 
-    /// @param notices called on the reader's thread
+    /// @param observer called on the reader's thread
     public WalReader(
             Source source,
             FileSpillStore spill,
@@ -105,13 +112,14 @@ public final class WalReader implements Runnable {
             TransactionImages images,
             WalSink sink,
             ReaderClock clock,
-            Consumer<Notice> notices) {
+            ReaderObserver observer) {
         this.source = source;
         this.spill = spill;
         this.assembler = new TransactionAssembler(keys, spill, bounds, images);
         this.sink = sink;
         this.clock = clock;
-        this.notices = notices;
+        this.observer = observer;
+        this.mark = new SlotMark(spill.folder(), source.slot());
         this.lock = new ReaderLock(source.lock().withoutReplication(), source.slot());
     }
 
@@ -132,6 +140,16 @@ public final class WalReader implements Runnable {
     /// Commits that PostgreSQL sent again and that were dropped. Exact once the reader has stopped, else of late.
     public long discarded() {
         return assembler.discarded();
+    }
+
+    /// Whether it streams, and the server is heard: each acknowledgement asks for an answer, so twice the interval
+    /// between them (at least five seconds) without any says that something is wrong.
+    public boolean isHeard() {
+        ReplicationConnection connection = streamingOn.get();
+        return connection != null
+                && connection.silentNanos()
+                        <= Math.max(
+                                SILENT_NANOS_MIN, 2 * source.statusInterval().toNanos());
     }
 
     /// Hands over the newest catalog, for the keys of tables with identity FULL.
@@ -190,8 +208,10 @@ public final class WalReader implements Runnable {
         long started = clock.nanos();
         try (ReplicationConnection connection = ReplicationConnection.open(source.replication(), clock)) {
             int protocol = prepare(connection);
-            connection.start(source, protocol, assembler.lastEnd());
+            connection.start(source, protocol, startPosition());
             attempt.streamed = true;
+            remember();
+            streamingOn.set(connection);
             state.set(ReaderState.STREAMING);
             notice(
                     Notice.Level.INFO,
@@ -199,11 +219,15 @@ public final class WalReader implements Runnable {
                     "slot",
                     source.slot().text());
             Streaming streaming = new Streaming(
-                    connection, new Streaming.Ports(assembler, sink, lock, clock), source.statusInterval());
+                    connection,
+                    new Streaming.Ports(assembler, history, sink, lock, clock, observer),
+                    source.statusInterval());
             try {
                 streaming.run(this::mayGoOn);
             } finally {
+                streamingOn.set(null);
                 attempt.reported = attempt.reported.max(streaming.reported());
+                remember();
                 assembler.abandon();
                 if (clock.nanos() - started > GOOD_STREAM_NANOS) {
                     attempt.failures = 0;
@@ -231,9 +255,23 @@ public final class WalReader implements Runnable {
                 what,
                 "sql_state",
                 String.valueOf(e.getSQLState()),
+                "reason",
+                reason(e),
                 "retry_ms",
                 Long.toString(pause / 1_000_000));
         pause(pause);
+    }
+
+    /// Of connecting, which names users, databases and hosts; whatever else the server says stays out of the log.
+    private static String reason(SQLException failure) {
+        String state = String.valueOf(failure.getSQLState());
+        boolean plain = state.startsWith("08") || state.startsWith("28") || state.startsWith("3D");
+        String text = failure.getMessage();
+        return plain && text != null ? text.lines().findFirst().orElse("") : "";
+    }
+
+    private void remember() {
+        mark.write(new SlotMark.Known(history.systemId(), attempt.reported));
     }
 
     private void pause(long nanos) {
@@ -243,13 +281,15 @@ public final class WalReader implements Runnable {
         }
     }
 
-    /// Makes sure that this is the system, the database and the slot it was, and that the slot
-    /// can deliver everything.
+    /// Makes sure that this is the system, the database and the slot it was, that the pool leads
+    /// there too, and that
+    /// the slot can deliver everything.
     private int prepare(ReplicationConnection connection) throws SQLException {
         ReplicationConnection.SystemIdentity identity = connection.identify();
-        requireSameHistory(connection, identity);
-        if (connection.isInRecovery()) {
-            throw new ReplicationException("the replication URL leads to a standby; the slot must be on the primary");
+        requireSameServer(connection, identity);
+        history.meet(connection, identity);
+        if (history.leftAt() != null) {
+            observer.timelineMoved();
         }
         int highest = connection.serverMajor() >= 16 ? 4 : connection.serverMajor() == 15 ? 3 : 2;
         Integer asked = source.protocol();
@@ -270,24 +310,27 @@ public final class WalReader implements Runnable {
         return asked != null ? asked : highest;
     }
 
-    private void requireSameHistory(ReplicationConnection connection, ReplicationConnection.SystemIdentity identity)
+    private void requireSameServer(ReplicationConnection connection, ReplicationConnection.SystemIdentity identity)
             throws SQLException {
-        if (attempt.systemId == null) {
-            attempt.systemId = identity.systemId();
-            attempt.timeline = identity.timeline();
-        }
-        if (!identity.systemId().equals(attempt.systemId)) {
-            throw new ReplicationException("another database system answers than before");
-        }
-        if (identity.timeline() == attempt.timeline) {
+        PoolServer pool = lock.server();
+        SameServer.require(identity, pool);
+        String difference = connection.isInRecovery() ? SameServer.STANDBY : SameServer.difference(identity, pool);
+        if (difference == null) {
+            attempt.apart = 0;
             return;
         }
-        Lsn left = connection.switchPoint(attempt.timeline, identity.timeline());
-        if (left == null || assembler.lastEnd().isAfter(left)) {
-            throw new ReplicationException("the log was taken back: timeline " + identity.timeline()
-                    + " does not hold every commit already delivered");
+        if (++attempt.apart >= APART_MAX) {
+            throw new ReplicationException(difference);
         }
-        attempt.timeline = identity.timeline();
+        // the next attempt asks for the lock in a session of its own, which may lead to the right server
+        lock.release();
+        throw new SQLException(difference, "08004");
+    }
+
+    /// After the last commit that was handed over, as far as it is part of the history that answers.
+    private Lsn startPosition() {
+        Lsn left = history.leftAt();
+        return left == null ? assembler.lastEnd() : assembler.lastEnd().min(left);
     }
 
     /// The slot when it can deliver everything since it was last confirmed; null when it was
@@ -306,31 +349,54 @@ public final class WalReader implements Runnable {
                     + "); drop it, or set SLUICE_SLOT_RECREATE=true, and have clients read their state again");
         }
         ReplicationSlot.drop(connection.sql(), source.slot());
-        notice(
-                Notice.Level.WARN,
-                "replication slot recreated; changes made while it was unusable are not delivered",
-                "slot",
-                source.slot().text());
+        attempt.invalidated = slot;
         return null;
     }
 
     private void create(ReplicationConnection connection) throws SQLException {
+        Lsn from;
         state.set(ReaderState.CREATING_SLOT);
         creation.set(new SlotCreation(clock.nanos(), connection.backendPid()));
         try {
             connection.waitWithoutLimit();
-            ReplicationSlot.create(connection.sql(), source.slot());
+            from = ReplicationSlot.create(connection.sql(), source.slot());
         } finally {
             creation.set(null);
         }
+        SlotMark.Known known = mark.read();
+        ReplicationSlot invalidated = attempt.invalidated;
+        if (invalidated != null) {
+            recreated("invalidated: " + invalidated.lost(), invalidated.confirmed(), from);
+            attempt.invalidated = null;
+        } else if (known != null && known.systemId().equals(history.systemId())) {
+            recreated("missing: it was dropped, or the database was restored", known.confirmed(), from);
+        } else {
+            notice(
+                    Notice.Level.INFO,
+                    "replication slot created",
+                    "slot",
+                    source.slot().text(),
+                    "from_lsn",
+                    from.toString());
+        }
+    }
+
+    private void recreated(String reason, Lsn confirmed, Lsn from) {
+        observer.slotRecreated();
         notice(
-                Notice.Level.INFO,
-                "replication slot created",
+                Notice.Level.WARN,
+                "replication slot recreated; changes made while it was unusable are not delivered",
                 "slot",
-                source.slot().text());
+                source.slot().text(),
+                "reason",
+                reason,
+                "confirmed_lsn",
+                confirmed.toString(),
+                "from_lsn",
+                from.toString());
     }
 
     private void notice(Notice.Level level, String message, String... fields) {
-        notices.accept(new Notice(level, message, List.of(fields)));
+        observer.notice(new Notice(level, message, List.of(fields)));
     }
 }

@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,56 @@ final class ReaderHarness implements AutoCloseable {
     private volatile Lsn seen = Lsn.ZERO;
     final AtomicLong refusals = new AtomicLong();
 
+    final Map<String, Long> decoded = new ConcurrentHashMap<>();
+    final AtomicLong discarded = new AtomicLong();
+    final AtomicLong slotsRecreated = new AtomicLong();
+    final AtomicLong timelinesMoved = new AtomicLong();
+    private final AtomicLong aheadNanos = new AtomicLong();
+
+    private final ReaderClock clock = new ReaderClock() {
+        @Override
+        public long nanos() {
+            return System.nanoTime() + aheadNanos.get();
+        }
+
+        @Override
+        public void park(long nanos) {
+            ReaderClock.system().park(nanos);
+        }
+    };
+
+    private final ReaderObserver observer = new ReaderObserver() {
+        @Override
+        public void notice(Notice notice) {
+            notices.add(notice);
+        }
+
+        @Override
+        public void decoded(String type, long count) {
+            decoded.merge(type, count, Long::sum);
+        }
+
+        @Override
+        public void discarded(long count) {
+            discarded.addAndGet(count);
+        }
+
+        @Override
+        public void slotRecreated() {
+            slotsRecreated.incrementAndGet();
+        }
+
+        @Override
+        public void timelineMoved() {
+            timelinesMoved.incrementAndGet();
+        }
+    };
+
+    /// Lets so much time pass for the reader at once.
+    void advance(Duration time) {
+        aheadNanos.addAndGet(time.toNanos());
+    }
+
     private final class Sink implements WalSink {
         @Override
         public boolean offer(WalEvent event) {
@@ -45,6 +97,8 @@ final class ReaderHarness implements AutoCloseable {
                 seen = transaction.endLsn();
             } else if (event instanceof WalEvent.Idle(var walEnd)) {
                 seen = walEnd;
+            } else if (event instanceof WalEvent.TimelineLeft(var at)) {
+                seen = at;
             }
             return true;
         }
@@ -56,24 +110,31 @@ final class ReaderHarness implements AutoCloseable {
     }
 
     /// How a reader of these tests differs from the usual one.
-    record Options(String slot, String urlSuffix, Duration statusInterval, WalReader.LostSlot lostSlot) {
+    record Options(
+            String slot, String urlSuffix, Duration statusInterval, WalReader.LostSlot lostSlot, int replicationPort) {
         static Options slot(String name) {
-            return new Options(name, "", Duration.ofMillis(200), WalReader.LostSlot.STOP);
+            return new Options(name, "", Duration.ofMillis(200), WalReader.LostSlot.STOP, 0);
+        }
+
+        /// Replication goes through this port, a proxy's.
+        Options through(int port) {
+            return new Options(slot, urlSuffix, statusInterval, lostSlot, port);
         }
 
         Options url(String suffix) {
-            return new Options(slot, suffix, statusInterval, lostSlot);
+            return new Options(slot, suffix, statusInterval, lostSlot, replicationPort);
         }
 
         Options recreate() {
-            return new Options(slot, urlSuffix, statusInterval, WalReader.LostSlot.RECREATE);
+            return new Options(slot, urlSuffix, statusInterval, WalReader.LostSlot.RECREATE, replicationPort);
         }
     }
 
     ReaderHarness(PostgresDatabase database, Options options) {
         String suffix = options.urlSuffix().isEmpty() ? "" : "?" + options.urlSuffix();
+        int port = options.replicationPort() == 0 ? database.cluster().port() : options.replicationPort();
         WalReader.Source source = new WalReader.Source(
-                PostgresUrl.parse(database.url("sluice_repl") + suffix),
+                PostgresUrl.parse(database.url("sluice_repl").replaceFirst(":[0-9]+/", ":" + port + "/") + suffix),
                 PostgresUrl.parse(database.url("sluice_authz")),
                 new SlotName(options.slot()),
                 "sluice",
@@ -87,8 +148,8 @@ final class ReaderHarness implements AutoCloseable {
                 new TransactionAssembler.Bounds(64 << 20, 1 << 20, List.of("sluice:")),
                 TransactionImages.NET,
                 new Sink(),
-                ReaderClock.system(),
-                notices::add);
+                clock,
+                observer);
         thread = new Thread(reader, "wal-reader");
         thread.setDaemon(true);
         thread.start();
