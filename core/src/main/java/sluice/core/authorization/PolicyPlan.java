@@ -67,6 +67,13 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
         return granted(open);
     }
 
+    /// What is left to say before anybody asks.
+    Forecast forecast() {
+        return composed.folds().isEmpty()
+                ? Forecast.of(complete(List.of()))
+                : Forecast.of(Connectives.and(composed.required()));
+    }
+
     private Verdict granted(List<Expression> open) {
         if (open.isEmpty()) {
             return new Verdict.Granted(new Rule(

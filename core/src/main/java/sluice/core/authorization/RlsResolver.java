@@ -45,6 +45,18 @@ public final class RlsResolver {
         };
     }
 
+    /// What the role's rule for a shape without a filter comes to before any caller is known.
+    public Forecast forecast(CatalogImage catalog, Relation relation, Role role) {
+        RulePlan plan = plan(catalog, relation, role, PinnedColumns.NONE);
+        return plan instanceof PolicyPlan ofPolicies ? ofPolicies.forecast() : Forecast.of(plan.complete(List.of()));
+    }
+
+    /// The same of one policy that has a USING, as if it were the only one.
+    public static Forecast forecast(CatalogImage catalog, Relation relation, Policy policy) {
+        Reading reading = new Reading(catalog, relation, PinnedColumns.NONE, new FoldList());
+        return Forecast.of(reading.one(policy));
+    }
+
     private RulePlan plan(
             CatalogImage catalog,
             Relation relation,

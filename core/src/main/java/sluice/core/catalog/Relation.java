@@ -74,6 +74,14 @@ public record Relation(
         return grantsByRole.getOrDefault(role, Grants.NONE);
     }
 
+    /// Whether the publication carries everything that happens to the table.
+    public boolean isServed() {
+        return published != null
+                && published.rowFilter() == null
+                && published.actions().size() == PublishedTable.Action.values().length
+                && !(identity instanceof ReplicaIdentity.Nothing);
+    }
+
     /// Attnums of the immediate primary key, empty when there is none.
     public List<Integer> primaryKey() {
         for (Index index : indexes) {

@@ -4,6 +4,7 @@ import java.util.List;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Relation;
+import sluice.core.diagnostics.Census;
 import sluice.core.expression.Fold;
 import sluice.core.expression.RowImage;
 import sluice.core.session.Identity;
@@ -34,6 +35,9 @@ public sealed interface Effect {
 
     /// Everything up to here may be confirmed to PostgreSQL.
     record Confirm(Lsn lsn) implements Effect {}
+
+    /// An answer to {@link Input.Count}.
+    record Counted(long requestId, Census census) implements Effect {}
 
     record Log(Notice notice) implements Effect {}
 }

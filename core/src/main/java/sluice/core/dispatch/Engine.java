@@ -106,7 +106,9 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         now = at;
         // between the pieces of a spilled commit nothing may move what the commit is judged by; each of these answers a
         // bounded question or an admitted connection, so the list is as bounded as they are
-        if (dispatch.isOpen() && !(input instanceof Input.Wal) && !(input instanceof Input.Closed)) {
+        boolean movesNothing =
+                input instanceof Input.Wal || input instanceof Input.Closed || input instanceof Input.Count;
+        if (dispatch.isOpen() && !movesNothing) {
             if (!(input instanceof Input.Tick)) {
                 deferred.add(input);
             }
@@ -128,6 +130,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             case Input.ProbeAnswer(var id, var outcome) -> dispatch.probes().answered(id, outcome, position, now);
             case Input.Open open -> open(open);
             case Input.Closed(var stream, var reason) -> closed(stream, reason);
+            case Input.Count(var id) ->
+                effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.values())));
             case Input.Tick() -> tick();
         }
     }

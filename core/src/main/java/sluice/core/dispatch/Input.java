@@ -52,6 +52,10 @@ public sealed interface Input {
     /// The stream ended on the server's side or by the client; the engine asked for nothing.
     record Closed(StreamHandle stream, CloseReason reason) implements Input {}
 
+    /// Somebody asks what is open; answered by {@link Effect.Counted}. Looks at every subscription, so whoever asks
+    /// must not ask often.
+    record Count(long requestId) implements Input {}
+
     /// Time has passed; given at least every 100 ms.
     record Tick() implements Input {}
 

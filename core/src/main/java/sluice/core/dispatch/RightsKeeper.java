@@ -209,7 +209,7 @@ final class RightsKeeper {
             table.rightsMoved(stamp.insertLsn());
         }
         for (Subscription subscription : table.index().all()) {
-            if (!ShapeReader.isServed(now)) {
+            if (!now.isServed()) {
                 host.endSubscription(
                         subscription,
                         ErrorCode.RELATION_UNPUBLISHED,

@@ -8,8 +8,8 @@ import sluice.core.catalog.Column;
 import sluice.core.catalog.Grants;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
-import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.catalog.Role;
+import sluice.core.diagnostics.IdentityRemedy;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.error.WarningCode;
@@ -77,22 +77,13 @@ final class ShapeReader {
 
     private static Relation published(CatalogImage catalog, ShapeRequest request) {
         Relation relation = catalog.relation(request.schema(), request.table());
-        if (relation == null || !isServed(relation)) {
+        if (relation == null || !relation.isServed()) {
             throw new RequestException(
                     ErrorCode.RELATION_NOT_PUBLISHED,
                     "table \"" + request.schema() + "." + request.table() + "\" is not in the publication with all of"
                             + " insert, update, delete and truncate; run ALTER PUBLICATION ... ADD TABLE");
         }
         return relation;
-    }
-
-    /// Whether the publication carries everything that happens to the table.
-    static boolean isServed(Relation relation) {
-        PublishedTable published = relation.published();
-        return published != null
-                && published.rowFilter() == null
-                && published.actions().size() == PublishedTable.Action.values().length
-                && !(relation.identity() instanceof ReplicaIdentity.Nothing);
     }
 
     private static Column filterColumn(Relation relation, Role role, String name) {

@@ -10,6 +10,7 @@ import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Role;
+import sluice.core.diagnostics.IdentityRemedy;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.expression.Fold;

@@ -5,6 +5,7 @@ package sluice.core.error;
 public enum ErrorCode {
     UNAUTHORIZED("unauthorized", 401, Retry.NEVER),
     BAD_REQUEST("bad_request", 400, Retry.NEVER),
+    FORBIDDEN("forbidden", 403, Retry.NEVER),
     NOT_FOUND("not_found", 404, Retry.NEVER),
     NOT_REPLICATING("not_replicating", 503, Retry.LATER),
     SERVER_SHUTDOWN("server_shutdown", 503, Retry.LATER),

@@ -4,12 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
 
 /// A stored policy expression, read but not yet understood. Immutable.
 public final class PolicyTree {
     /// Stands for the whole row in {@link #columns()}.
     public static final int WHOLE_ROW = 0;
+
+    private static final List<String> BOUND_TO_A_ROW = List.of("VAR", "PARAM", "CASETESTEXPR");
 
     private final @Nullable Node root;
     private final String problem;
@@ -33,6 +36,56 @@ public final class PolicyTree {
             throw new NotCompilable(problem);
         }
         return root;
+    }
+
+    /// Whether the text is a tree as far as its form goes.
+    public boolean isReadable() {
+        return root != null;
+    }
+
+    /// Oids of the STABLE functions that are called without a column and outside every sub-select, so that
+    /// PostgreSQL may call them once for each row. Each once, in order.
+    public List<Integer> callsForEachRow(CatalogImage catalog) {
+        List<Integer> found = new ArrayList<>();
+        try {
+            if (root != null) {
+                callsForEachRow(root, catalog, found);
+            }
+        } catch (NodeTreeException unknownForm) {
+            return List.of();
+        }
+        return List.copyOf(found);
+    }
+
+    private static void callsForEachRow(Node node, CatalogImage catalog, List<Integer> found) {
+        switch (node) {
+            case Node.Struct struct
+            when struct.tag().equals("SUBLINK") -> callsForEachRow(struct.field("testexpr"), catalog, found);
+            case Node.Struct struct
+            when isWrappable(struct, catalog) -> {
+                if (!found.contains(struct.integer("funcid"))) {
+                    found.add(struct.integer("funcid"));
+                }
+            }
+            case Node.Struct struct ->
+                struct.fields().values().forEach(field -> callsForEachRow(field, catalog, found));
+            case Node.Sequence(var items) -> items.forEach(item -> callsForEachRow(item, catalog, found));
+            case Node.Token ignored -> {}
+            case Node.Quoted ignored -> {}
+            case Node.Absent ignored -> {}
+            case Node.Datum ignored -> {}
+        }
+    }
+
+    /// Written as a call, not as a cast; with the same answer for every row of one statement.
+    private static boolean isWrappable(Node.Struct node, CatalogImage catalog) {
+        if (!node.tag().equals("FUNCEXPR") || node.integer("funcformat") != 0) {
+            return false;
+        }
+        Function function = catalog.function(node.integer("funcid"));
+        return function != null
+                && function.volatility() == Function.Volatility.STABLE
+                && !TreeReading.contains(node.field("args"), BOUND_TO_A_ROW);
     }
 
     /// Attnums of the policy's table that it reads, sub-selects included.

@@ -21,6 +21,7 @@ import sluice.core.dispatch.Engine;
 import sluice.core.transaction.TransactionAssembler;
 import sluice.core.transaction.TransactionImages;
 import sluice.server.config.Settings;
+import sluice.server.http.DiagnosticsReport;
 import sluice.server.http.ExtraRoutes;
 import sluice.server.http.HttpServer;
 import sluice.server.http.Readiness;
@@ -71,6 +72,7 @@ public final class SluiceServer implements AutoCloseable {
     private final EffectRunner effects;
     private final WalReader reader;
     private final SlotCreationWatch slotCreation;
+    private final Diagnostics diagnostics;
     private final HttpServer http;
     private final ExecutorService blocking;
     private final ScheduledExecutorService timer;
@@ -79,7 +81,13 @@ public final class SluiceServer implements AutoCloseable {
     private long watches;
 
     /// What is checked and opened before anything is wired.
-    private record Foundation(Metrics metrics, JwksCache keys, Pool pool, CatalogLoader loader, CatalogImage catalog) {}
+    private record Foundation(
+            Metrics metrics,
+            JwksCache keys,
+            Pool pool,
+            List<Finding> warnings,
+            CatalogLoader loader,
+            CatalogImage catalog) {}
 
     private SluiceServer(Settings settings, Foundation foundation, ExtraRoutes extraRoutes) {
         this.settings = settings;
@@ -113,6 +121,7 @@ public final class SluiceServer implements AutoCloseable {
                 Thread.ofVirtual().name("request-", 0).factory());
         this.timer = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().name("timer").daemon().factory());
+        this.diagnostics = new Diagnostics(settings, foundation.warnings(), inbox::received, engineThread::submit);
         this.http = http(gate, extraRoutes, clock);
         this.database = new PostgresDatabase(
                 foundation.loader(),
@@ -124,7 +133,7 @@ public final class SluiceServer implements AutoCloseable {
         this.effects = new EffectRunner(
                 database,
                 Wiring.callerConnections(settings),
-                new EffectRunner.Targets(inbox, engineThread, gate::log, reader::useCatalog));
+                new EffectRunner.Targets(inbox, engineThread, gate::log, reader::useCatalog, diagnostics::counted));
         Engine engine = new Engine(
                 new Engine.Ports(
                         effects, http.shards(), new EngineCounts(metrics), planner(settings), foundation.catalog()),
@@ -143,6 +152,7 @@ public final class SluiceServer implements AutoCloseable {
                         metrics,
                         new RequestLog(System::nanoTime),
                         extraRoutes,
+                        settings.operation().diagnostics().isOn() ? diagnostics : DiagnosticsReport.HIDDEN,
                         blocking,
                         RandomGenerator.getDefault(),
                         clock),
@@ -177,14 +187,15 @@ public final class SluiceServer implements AutoCloseable {
         Pool pool = Wiring.pool(settings);
         SluiceServer server = null;
         try {
-            validate(settings, pool, metrics);
+            List<Finding> warnings = validate(settings, pool, metrics);
             CatalogLoader loader = CatalogLoader.start(
                     pool,
                     settings.replication().publication(),
                     settings.tokens().allowedRoles(),
                     QUERY_TIMEOUT);
             CatalogImage catalog = loader.load(new CatalogLoader.Scope.Everything(), QUERY_TIMEOUT);
-            server = new SluiceServer(settings, new Foundation(metrics, keys, pool, loader, catalog), extraRoutes);
+            server = new SluiceServer(
+                    settings, new Foundation(metrics, keys, pool, warnings, loader, catalog), extraRoutes);
             server.begin();
             return server;
         } catch (QueryException e) {
@@ -213,7 +224,8 @@ public final class SluiceServer implements AutoCloseable {
         }
     }
 
-    private static void validate(Settings settings, Pool pool, Metrics metrics) throws StartException {
+    /// @return its warnings
+    private static List<Finding> validate(Settings settings, Pool pool, Metrics metrics) throws StartException {
         StartupValidation.Report report =
                 new StartupValidation(pool, Wiring.expectation(settings), QUERY_TIMEOUT).run();
         if (!report.refusals().isEmpty()) {
@@ -237,6 +249,7 @@ public final class SluiceServer implements AutoCloseable {
         if (server != null) {
             validateReplication(settings, server);
         }
+        return report.warnings();
     }
 
     private void begin() throws IOException {
@@ -280,6 +293,7 @@ public final class SluiceServer implements AutoCloseable {
         if (status == null) {
             return;
         }
+        diagnostics.slot(status);
         metrics.slotRetainedBytes(status.retainedBytes());
         metrics.walLagBytes(status.lagBytes());
         Long safe = status.safeBytes();

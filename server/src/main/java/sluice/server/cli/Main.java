@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
             DemoCommand.class,
             ServeCommand.class,
             SetupCommand.class,
+            LintCommand.class,
             SqlCommand.class,
             TokenCommand.class,
             HealthcheckCommand.class,

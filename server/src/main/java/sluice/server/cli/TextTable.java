@@ -43,13 +43,17 @@ final class TextTable {
         return widths;
     }
 
-    /// Control characters would move the cursor of the terminal the table is printed to.
     private static List<String> shown(List<@Nullable String> row) {
         List<String> shown = new ArrayList<>();
         for (@Nullable String value : row) {
-            shown.add(value == null ? NULL : value.replaceAll("\\p{Cntrl}", " "));
+            shown.add(value == null ? NULL : printable(value));
         }
         return shown;
+    }
+
+    /// Control characters would move the cursor of the terminal the text is printed to.
+    static String printable(String text) {
+        return text.replaceAll("\\p{Cntrl}", " ");
     }
 
     private static int length(String text) {

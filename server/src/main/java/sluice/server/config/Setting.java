@@ -176,7 +176,7 @@ public enum Setting {
             Topic.REVOCATION, Kind.FLAG, "false", Availability.LATER, "check the session row when a stream opens"),
 
     METRICS_ENABLED(Topic.OPERATION, Kind.FLAG, "true", "serve `/metrics`"),
-    DIAGNOSTICS_ENABLED(Topic.OPERATION, Kind.FLAG, "true", Availability.LATER, "serve `/diagnostics`"),
+    DIAGNOSTICS_ENABLED(Topic.OPERATION, Kind.FLAG, "true", "serve `/diagnostics`"),
     LAG_DEGRADED(
             Topic.OPERATION,
             Kind.DURATION,
@@ -269,7 +269,7 @@ public enum Setting {
 
     /// Values of a {@link Availability#LATER} setting, besides its default, that say what the server does today.
     List<String> alsoTrueToday() {
-        if (this == SNAPSHOT_ENABLED || this == DIAGNOSTICS_ENABLED) {
+        if (this == SNAPSHOT_ENABLED) {
             return List.of("false");
         }
         return this == RING_MEMORY || this == ADMIT_MEMORY || this == TIER_B_VERIFY ? List.of("0") : List.of();

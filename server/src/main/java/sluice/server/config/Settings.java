@@ -148,5 +148,5 @@ public record Settings(
             ByteSize changeBytesMax) {}
 
     /// @param lagDegraded zero never reports it
-    public record Operation(Toggle metrics, Duration lagDegraded) {}
+    public record Operation(Toggle metrics, Toggle diagnostics, Duration lagDegraded) {}
 }

@@ -306,7 +306,10 @@ public final class SettingsReader {
     }
 
     private Settings.Operation operation() {
-        return new Settings.Operation(toggle(Setting.METRICS_ENABLED), duration(Setting.LAG_DEGRADED, Duration.ZERO));
+        return new Settings.Operation(
+                toggle(Setting.METRICS_ENABLED),
+                toggle(Setting.DIAGNOSTICS_ENABLED),
+                duration(Setting.LAG_DEGRADED, Duration.ZERO));
     }
 
     /// Stands for a URL that was refused.

@@ -7,6 +7,9 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.session.Identity;
+import sluice.server.jwks.Verification;
 import sluice.server.logging.RequestLog.RefusedRequest;
 
 /// Routes requests to their answers. Shared by all connections; called on their loops.
@@ -18,8 +21,12 @@ final class Endpoints {
         HEALTH,
         READY,
         METRICS,
+        DIAGNOSTICS,
         OTHER
     }
+
+    /// The role whose tokens may ask about the server itself.
+    private static final String ADMINISTRATORS = "service_role";
 
     private final HttpContext context;
     private final StreamOpening opening;
@@ -35,6 +42,7 @@ final class Endpoints {
             case HEALTH -> reader.respond(Answer.json(200, "{\"status\":\"ok\"}"));
             case READY -> reader.respond(readiness());
             case METRICS -> later(reader, this::metrics);
+            case DIAGNOSTICS -> diagnostics(request, reader);
             case OTHER -> other(request, reader);
         }
     }
@@ -54,6 +62,7 @@ final class Endpoints {
             case "/healthz" -> Route.HEALTH;
             case "/readyz" -> Route.READY;
             case "/metrics" -> metricsRoute();
+            case "/diagnostics" -> prefixed ? diagnosticsRoute() : Route.OTHER;
             default -> Route.OTHER;
         };
     }
@@ -63,6 +72,44 @@ final class Endpoints {
             case SERVED -> Route.METRICS;
             case HIDDEN -> Route.OTHER;
         };
+    }
+
+    private Route diagnosticsRoute() {
+        return context.diagnostics().equals(DiagnosticsReport.HIDDEN) ? Route.OTHER : Route.DIAGNOSTICS;
+    }
+
+    /// For the administrators' role only. Whatever is wrong with a token, the answer is the same.
+    private void diagnostics(Request request, RequestReader reader) {
+        String bearer = request.bearer();
+        if (bearer == null) {
+            forbidden(reader);
+            return;
+        }
+        later(context, reader, () -> {
+            boolean administrator =
+                    context.verifier().verify(bearer) instanceof Verification.Verified(Identity identity)
+                            && identity.role().equals(ADMINISTRATORS);
+            Answer answer = administrator ? report() : null;
+            reader.shard().loop().execute(() -> {
+                if (answer == null) {
+                    forbidden(reader);
+                } else {
+                    reader.respond(answer);
+                }
+            });
+        });
+    }
+
+    private Answer report() {
+        try {
+            return Answer.json(200, context.diagnostics().json());
+        } catch (RequestException e) {
+            return Answer.error(e.code(), e.getMessage());
+        }
+    }
+
+    private static void forbidden(RequestReader reader) {
+        reader.refuse(ErrorCode.FORBIDDEN, "a token of role \"" + ADMINISTRATORS + "\" is required");
     }
 
     private Answer metrics() {

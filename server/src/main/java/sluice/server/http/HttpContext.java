@@ -56,6 +56,10 @@ final class HttpContext {
         return collaborators.extraRoutes();
     }
 
+    DiagnosticsReport diagnostics() {
+        return collaborators.diagnostics();
+    }
+
     Executor blocking() {
         return collaborators.blocking();
     }

@@ -45,6 +45,7 @@ public final class HttpServer implements AutoCloseable {
             Metrics metrics,
             RequestLog log,
             ExtraRoutes extraRoutes,
+            DiagnosticsReport diagnostics,
             Executor blocking,
             RandomGenerator random,
             InstantSource clock) {}

@@ -37,12 +37,19 @@ public final class EffectRunner implements EffectSink {
     private final EngineThread engine;
     private final Consumer<Notice> log;
     private final Consumer<CatalogImage> keys;
+    private final Consumer<Effect.Counted> census;
 
     /// What the runner hands things to.
     ///
     /// @param log takes the engine's notices
     /// @param keys takes each catalog the engine goes by
-    public record Targets(WalInbox inbox, EngineThread engine, Consumer<Notice> log, Consumer<CatalogImage> keys) {}
+    /// @param census takes what the engine counted
+    public record Targets(
+            WalInbox inbox,
+            EngineThread engine,
+            Consumer<Notice> log,
+            Consumer<CatalogImage> keys,
+            Consumer<Effect.Counted> census) {}
 
     /// @param callerQueriesMax questions about callers and rows that are put at once
     public EffectRunner(Database database, int callerQueriesMax, Targets targets) {
@@ -52,6 +59,7 @@ public final class EffectRunner implements EffectSink {
         this.engine = targets.engine();
         this.log = targets.log();
         this.keys = targets.keys();
+        this.census = targets.census();
     }
 
     @Override
@@ -60,6 +68,7 @@ public final class EffectRunner implements EffectSink {
             case Effect.Confirm(var lsn) -> inbox.confirm(lsn);
             case Effect.Log(var notice) -> log.accept(notice);
             case Effect.UseCatalog(var catalog) -> keys.accept(catalog);
+            case Effect.Counted counted -> census.accept(counted);
             case Effect.LoadCatalog(var id, var scope) ->
                 ask(
                         scope instanceof CatalogScope.Everything ? everythingGate : tablesGate,

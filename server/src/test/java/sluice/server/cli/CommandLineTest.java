@@ -52,7 +52,8 @@ class CommandLineTest {
                 List.of("demo", "--port", "many"),
                 List.of("demo", "--postgres-version", "14"),
                 List.of("sql", "select 1"),
-                List.of("token", "--expires", "10x"));
+                List.of("token", "--expires", "10x"),
+                List.of("lint", "--database-url", "mysql://me:s3cr3t@host/db"));
     }
 
     @Test
@@ -73,6 +74,15 @@ class CommandLineTest {
             assertThat(probe.status()).isEqualTo(1);
             assertThat(probe.err().lines()).singleElement().asString().contains("does not answer");
         }
+    }
+
+    @Test
+    void a_look_at_no_database_names_the_variable_and_a_wrong_url_is_not_repeated() {
+        Outcome missing = run("lint");
+        assertThat(missing.status()).isEqualTo(2);
+        assertThat(missing.err()).contains("SLUICE_DB_AUTHZ_URL").doesNotContain("SLUICE_JWKS_URL");
+        Outcome wrong = run("lint", "--database-url", "mysql://me:s3cr3t@host/db");
+        assertThat(wrong.err()).contains("--database-url: ").doesNotContain("s3cr3t");
     }
 
     @Test

@@ -107,7 +107,7 @@ class SettingsTest {
                         100,
                         20,
                         new ByteSize(1 << 20)));
-        assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.ON, Duration.ofSeconds(5)));
+        assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.ON, Toggle.ON, Duration.ofSeconds(5)));
     }
 
     private static Map<String, String> everything() {
@@ -158,6 +158,7 @@ class SettingsTest {
                 "SLUICE_MAX_SHAPES_PER_STREAM", "13",
                 "SLUICE_MAX_CHANGE_BYTES", "65536",
                 "SLUICE_METRICS_ENABLED", "false",
+                "SLUICE_DIAGNOSTICS_ENABLED", "false",
                 "SLUICE_LAG_DEGRADED", "0",
                 "SLUICE_JAVA_OPTIONS", "-Xmx1g");
     }
@@ -231,7 +232,7 @@ class SettingsTest {
                         12,
                         13,
                         new ByteSize(65536)));
-        assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.OFF, Duration.ZERO));
+        assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.OFF, Toggle.OFF, Duration.ZERO));
     }
 
     @Test

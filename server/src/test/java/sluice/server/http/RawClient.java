@@ -66,6 +66,11 @@ final class RawClient implements AutoCloseable {
         return reply();
     }
 
+    Reply get(String path, String token) throws IOException {
+        send("GET " + path + " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + token + "\r\n\r\n");
+        return reply();
+    }
+
     /// Status line and headers, with the empty line.
     String head() throws IOException {
         StringBuilder head = new StringBuilder();

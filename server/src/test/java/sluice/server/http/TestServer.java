@@ -55,6 +55,11 @@ final class TestServer implements AutoCloseable {
     }
 
     TestServer(UnaryOperator<HttpSettings> change, ExtraRoutes routes) throws IOException {
+        this(change, routes, DiagnosticsReport.HIDDEN);
+    }
+
+    TestServer(UnaryOperator<HttpSettings> change, ExtraRoutes routes, DiagnosticsReport diagnostics)
+            throws IOException {
         HttpSettings settings = change.apply(new HttpSettings(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "/sluice/v1",
@@ -73,6 +78,7 @@ final class TestServer implements AutoCloseable {
                         metrics,
                         new RequestLog(System::nanoTime),
                         routes,
+                        diagnostics,
                         blocking,
                         new java.security.SecureRandom(),
                         InstantSource.system()),

@@ -37,6 +37,11 @@ public final class TestTokens {
         return expiring(subject, Instant.now().plusSeconds(3600));
     }
 
+    public String ofRole(String role) {
+        long expires = Instant.now().plusSeconds(3600).getEpochSecond();
+        return sign("{\"sub\":\"alice\",\"role\":\"" + role + "\",\"exp\":" + expires + "}");
+    }
+
     public String expiring(String subject, Instant at) {
         return sign("{\"sub\":\"" + subject + "\",\"role\":\"authenticated\",\"exp\":" + at.getEpochSecond() + "}");
     }
@@ -57,7 +62,11 @@ public final class TestTokens {
         try {
             JwksCache cache = JwksCache.load(() -> set, SigningAlgorithm.ES256, Duration.ofHours(1), System::nanoTime);
             TokenRules rules = new TokenRules(
-                    SigningAlgorithm.ES256, null, "authenticated", Duration.ofSeconds(10), List.of("authenticated"));
+                    SigningAlgorithm.ES256,
+                    null,
+                    "authenticated",
+                    Duration.ofSeconds(10),
+                    List.of("authenticated", "service_role"));
             return new TokenVerifier(rules, cache, InstantSource.system());
         } catch (JwksException e) {
             throw new IllegalStateException(e);
