@@ -289,6 +289,17 @@ class EngineTest {
     }
 
     @Test
+    void a_grant_on_a_column_deep_in_the_filter_that_goes_ends_the_shape() {
+        var stream = world.open("alice", filtered("s", "or(owner=eq.alice,and(body=eq.x,id=gt.1))"));
+        answerLiterals();
+
+        world.moveRights("r2", List.of(1, 2));
+        reloadEverything();
+
+        assertThat(stream.only("error")).contains("column_not_granted", "body");
+    }
+
+    @Test
     void alternatives_are_looked_at_on_every_change_and_say_so() {
         var stream = world.open("alice", filtered("s", "or(owner=eq.alice,body=eq.x)"));
         answerLiterals();
@@ -364,12 +375,14 @@ class EngineTest {
         reloadEverything();
         var stream = world.open("alice", notesShape("a"));
         var spy = world.open("spy", filtered("s", "body=eq.guess"));
+        var nested = world.open("nested", filtered("s", "owner=eq.alice,not.or(id=eq.9,and(body=is.null))"));
 
         world.commit(insert("1", "alice", "secret"));
 
         assertThat(stream.frames.getFirst()).contains("columns_not_granted");
         assertThat(stream.changes()).hasSize(1).first().asString().doesNotContain("secret");
         assertThat(spy.frames.getFirst()).contains("column_not_granted");
+        assertThat(nested.frames.getFirst()).contains("column_not_granted", "body");
     }
 
     @Test

@@ -204,6 +204,16 @@ class FilterCompilerTest {
     }
 
     @Test
+    void what_the_clock_or_the_catalog_has_a_say_in_is_not_read_alike_for_ever() {
+        for (int type : new int[] {16, 23, 25, 1043, 16500}) {
+            assertThat(FilterCompiler.readsAlike(CATALOG, column(1, type, 0))).isTrue();
+        }
+        for (int type : new int[] {1082, 1083, 1114, 1184, 1266, 3910, POINTER, PAIR}) {
+            assertThat(FilterCompiler.readsAlike(CATALOG, column(1, type, 0))).isFalse();
+        }
+    }
+
+    @Test
     void a_nondeterministic_or_unknown_collation_is_refused() {
         for (int collation : new int[] {LOOSE, 0, 99999}) {
             assertRefused(equal(column(1, 25, collation), "a"), "collation");
