@@ -30,6 +30,8 @@ class ArchitectureTest {
             "catalog",
             "pgoutput",
             "transaction",
+            "datum",
+            "function",
             "expression",
             "membership",
             "shape",

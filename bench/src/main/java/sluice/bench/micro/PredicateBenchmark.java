@@ -11,12 +11,13 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
-import sluice.core.expression.ComparisonKind;
+import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
 import sluice.core.expression.Compiler;
 import sluice.core.expression.Expression;
 import sluice.core.expression.Predicate;
 import sluice.core.expression.RowImage;
-import sluice.core.expression.ValueType;
+import sluice.core.function.ComparisonKind;
 import sluice.core.value.Truth;
 
 /// A policy decided in process: `visibility = 'friends' OR author_id = <the caller>`, once TRUE by its second part,
@@ -34,10 +35,11 @@ public class PredicateBenchmark {
 
     private static Predicate policy(String caller) {
         return Compiler.compile(new Expression.Or(List.of(
-                equal(Samples.VISIBILITY, ValueType.TEXT, "friends"), equal(Samples.AUTHOR, ValueType.UUID, caller))));
+                equal(Samples.VISIBILITY, ValueTypes.TEXT, "friends"),
+                equal(Samples.AUTHOR, ValueTypes.UUID, caller))));
     }
 
-    private static Expression equal(int attnum, ValueType type, String constant) {
+    private static Expression equal(int attnum, ValueType<?> type, String constant) {
         return new Expression.Comparison(
                 ComparisonKind.EQUAL,
                 new Expression.ColumnValue(attnum, type),

@@ -5,8 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.datum.ArrayType;
+import sluice.core.datum.EvaluationException;
+import sluice.core.datum.UndecidableException;
+import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
 import sluice.core.pgoutput.Tuple;
-import sluice.core.value.Truth;
 
 /// Puts PostgreSQL's answers in the place of the folds and simplifies what became constant.
 ///
@@ -46,50 +50,52 @@ public final class Answers {
             case Expression.ColumnValue column -> column(column);
             case Expression.Raised raised -> raised;
             case Expression.Unsupported unsupported -> unsupported;
+            case Expression.Clock clock -> clock;
             case Expression.Folded folded -> answer(folded);
             case Expression.And(var arguments) -> connective(arguments, Expression.Constant.FALSE);
             case Expression.Or(var arguments) -> connective(arguments, Expression.Constant.TRUE);
-            case Expression.Not(var argument) -> settled(new Expression.Not(substitute(argument)));
-            case Expression.NullTest(var argument, var sense) ->
-                settled(new Expression.NullTest(substitute(argument), sense));
-            case Expression.TruthTest(var argument, var sense) ->
-                settled(new Expression.TruthTest(substitute(argument), sense));
-            case Expression.Comparison(var kind, var left, var right) ->
-                settled(new Expression.Comparison(kind, substitute(left), substitute(right)));
-            case Expression.Distinct(var left, var right) ->
-                settled(new Expression.Distinct(substitute(left), substitute(right)));
             case Expression.Quantified quantified -> quantified(quantified);
+            case Expression.Not not -> parts(not);
+            case Expression.NullTest test -> parts(test);
+            case Expression.TruthTest test -> parts(test);
+            case Expression.Comparison comparison -> parts(comparison);
+            case Expression.RowComparison comparison -> parts(comparison);
+            case Expression.Distinct distinct -> parts(distinct);
+            case Expression.Call call -> parts(call);
+            case Expression.Recast recast -> parts(recast);
+            case Expression.TextCast cast -> parts(cast);
+            case Expression.Case choice -> parts(choice);
+            case Expression.Coalesce coalesce -> parts(coalesce);
+            case Expression.NullIf nullIf -> parts(nullIf);
+            case Expression.Extreme extreme -> parts(extreme);
+            case Expression.ArrayOf array -> parts(array);
+            case Expression.Element element -> parts(element);
         };
     }
 
-    /// A value of PostgreSQL's text as a constant.
+    private Expression parts(Expression expression) {
+        List<Expression> answered = new ArrayList<>();
+        for (Expression part : expression.parts()) {
+            answered.add(substitute(part));
+        }
+        return settled(expression.withParts(answered));
+    }
+
+    /// A value of PostgreSQL's text as a constant, spelled as the server prints it.
     ///
     /// @throws IllegalArgumentException when the text is not a value of the type
-    static Expression.Constant constant(ValueType type, @Nullable String text) {
+    static Expression.Constant constant(ValueType<?> type, @Nullable String text) {
         if (text == null) {
             return new Expression.Constant(type, null);
         }
-        return switch (type) {
-            case BOOL ->
-                switch (text) {
-                    case "t", "true" -> Expression.Constant.TRUE;
-                    case "f", "false" -> Expression.Constant.FALSE;
-                    default -> throw new IllegalArgumentException("not a boolean");
-                };
-            case INT2, INT4, INT8 -> integer(type, text);
-            case TEXT, VARCHAR, UUID -> new Expression.Constant(type, text);
-        };
-    }
-
-    private static Expression.Constant integer(ValueType type, String text) {
         try {
-            Expression.Constant constant = new Expression.Constant(type, text);
-            Constants.IntegerConstant checked = Constants.IntegerConstant.of(text);
-            return Long.toString(checked.number()).equals(text)
-                    ? constant
-                    : new Expression.Constant(type, Long.toString(checked.number()));
-        } catch (EvaluationException notNumber) {
-            throw new IllegalArgumentException("not an integer");
+            Object value = type.parse(text);
+            if (type.equals(ValueTypes.BOOL)) {
+                return (Boolean) value ? Expression.Constant.TRUE : Expression.Constant.FALSE;
+            }
+            return new Expression.Constant(type, type.text(value));
+        } catch (EvaluationException notValue) {
+            throw new IllegalArgumentException("not a value of type " + type);
         }
     }
 
@@ -106,7 +112,7 @@ public final class Answers {
     }
 
     /// An answer that is not of the type it should have is worth no more than an error.
-    private static Expression answered(ValueType type, @Nullable String text) {
+    private static Expression answered(ValueType<?> type, @Nullable String text) {
         try {
             return constant(type, text);
         } catch (IllegalArgumentException otherType) {
@@ -148,60 +154,52 @@ public final class Answers {
     }
 
     private Expression quantified(Expression.Quantified quantified) {
-        Expression scalar = substitute(quantified.scalar());
-        // Both sides are evaluated before anything is compared.
-        if (scalar instanceof Expression.Raised(var type, var sqlState)) {
-            return new Expression.Raised(ValueType.BOOL, sqlState);
-        }
-        return switch (quantified.elements()) {
-            case Expression.Elements.NullArray nullArray -> compared(quantified, scalar, nullArray);
-            case Expression.Elements.Listed(var values) -> {
-                List<Expression> answered = new ArrayList<>();
-                for (Expression value : values) {
-                    answered.add(substitute(value));
-                }
-                yield compared(quantified, scalar, new Expression.Elements.Listed(answered));
+        List<Expression> answered = new ArrayList<>();
+        for (Expression part : quantified.parts()) {
+            Expression substituted = substitute(part);
+            // Both sides are evaluated before anything is compared.
+            if (substituted instanceof Expression.Raised(var type, var sqlState)) {
+                return new Expression.Raised(ValueTypes.BOOL, sqlState);
             }
-            case Expression.Elements.FoldedArray(var index, var elementType, var timing) ->
-                switch (answers.get(index)) {
-                    case FoldAnswer.Value(var text) -> compared(quantified, scalar, elementType, text);
-                    case FoldAnswer.Raised(var sqlState) -> new Expression.Raised(ValueType.BOOL, sqlState);
-                };
-        };
-    }
-
-    private static Expression compared(
-            Expression.Quantified quantified, Expression scalar, ValueType elementType, @Nullable String array) {
-        try {
-            return compared(quantified, scalar, ArrayText.elements(elementType, array));
-        } catch (IllegalArgumentException otherType) {
-            return new Expression.Raised(ValueType.BOOL, INTERNAL_ERROR);
+            answered.add(substituted);
         }
+        Expression.Quantified changed = (Expression.Quantified) quantified.withParts(answered);
+        return settled(
+                changed.elements() instanceof Expression.Elements.Computed(Expression.Constant array)
+                        ? new Expression.Quantified(
+                                changed.operation(), changed.quantifier(), changed.scalar(), elements(array))
+                        : changed);
     }
 
-    private static Expression compared(
-            Expression.Quantified quantified, Expression scalar, Expression.Elements elements) {
-        if (elements instanceof Expression.Elements.Listed(var values)) {
-            for (Expression value : values) {
-                if (value instanceof Expression.Raised(var type, var sqlState)) {
-                    return new Expression.Raised(ValueType.BOOL, sqlState);
-                }
-            }
+    /// The elements of a constant array, each a constant of its own.
+    static Expression.Elements elements(Expression.Constant array) {
+        if (array.text() == null) {
+            return new Expression.Elements.NullArray();
         }
-        return settled(new Expression.Quantified(quantified.kind(), quantified.quantifier(), scalar, elements));
+        ArrayType type = (ArrayType) array.type();
+        List<Expression> values = new ArrayList<>();
+        for (Object element : type.parse(array.text()).elements()) {
+            values.add(new Expression.Constant(
+                    type.element(), element == null ? null : type.element().text(element)));
+        }
+        return new Expression.Elements.Listed(values);
     }
 
-    /// A part that reads no column and has no surprises is its value.
+    /// A part that reads neither a column nor the clock and has no surprises is its value.
     private static Expression settled(Expression expression) {
-        if (Parts.mayRaise(expression) || !Parts.columns(expression).isEmpty()) {
+        if (Parts.hasNoValue(expression)
+                || Parts.readsClock(expression)
+                || !Parts.columns(expression).isEmpty()) {
             return expression;
         }
-        Truth truth = Compiler.compile(expression).test(NO_ROW);
-        return switch (truth) {
-            case TRUE -> Expression.Constant.TRUE;
-            case FALSE -> Expression.Constant.FALSE;
-            case NULL -> new Expression.Constant(ValueType.BOOL, null);
-            case UNDECIDABLE -> throw new IllegalStateException("a part without columns is undecidable");
-        };
+        try {
+            Object value = ScalarCompiler.compile(expression).evaluate(NO_ROW);
+            return new Expression.Constant(
+                    expression.type(), value == null ? null : expression.type().text(value));
+        } catch (UndecidableException _) {
+            return expression;
+        } catch (EvaluationException raised) {
+            return new Expression.Raised(expression.type(), raised.sqlState());
+        }
     }
 }

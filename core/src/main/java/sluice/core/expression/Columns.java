@@ -1,5 +1,6 @@
 package sluice.core.expression;
 
+import sluice.core.datum.EvaluationException;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.value.Truth;
 

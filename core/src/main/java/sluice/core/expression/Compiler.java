@@ -2,8 +2,15 @@ package sluice.core.expression;
 
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.datum.ArrayValue;
+import sluice.core.datum.EvaluationException;
+import sluice.core.datum.UndecidableException;
+import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
 import sluice.core.expression.Expression.Elements;
 import sluice.core.expression.Expression.Quantifier;
+import sluice.core.function.ComparisonKind;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.value.Truth;
 
@@ -11,28 +18,41 @@ import sluice.core.value.Truth;
 ///
 /// The closures answer with SQL's three-valued logic widened by UNDECIDABLE: a value the log did not carry makes
 /// undecidable whatever PostgreSQL would have needed it for, and nothing else. AND and OR stop where PostgreSQL's
-/// executor stops, so an error in a part that is not reached is not raised. Deciding a row allocates nothing.
+/// executor stops, so an error in a part that is not reached is not raised. Comparing a column of a simple type
+/// with a constant allocates nothing.
 ///
-/// A function that can raise and is added here must also raise, or answer UNDECIDABLE to everything above it, where
-/// its argument is not known: PostgreSQL, which knows the argument, might have raised.
+/// A function that can raise and whose argument is not known stops the evaluation with an
+/// {@link UndecidableException}: PostgreSQL, which knows the argument, might have raised.
 public final class Compiler {
     private Compiler() {}
 
     /// @throws IllegalStateException when a part waits for an answer or is unsupported
     public static Predicate compile(Expression expression) {
+        Predicate predicate = predicate(expression);
+        return row -> {
+            try {
+                return predicate.test(row);
+            } catch (UndecidableException _) {
+                return Truth.UNDECIDABLE;
+            }
+        };
+    }
+
+    static Predicate predicate(Expression expression) {
         return switch (expression) {
             case Expression.Constant constant -> constantTruth(constant);
             case Expression.ColumnValue(var attnum, var type) -> {
-                require(type == ValueType.BOOL, expression);
+                require(type.equals(ValueTypes.BOOL), expression);
                 yield row -> Columns.truth(row, attnum);
             }
             case Expression.And(var arguments) -> and(compileAll(arguments));
             case Expression.Or(var arguments) -> or(compileAll(arguments));
-            case Expression.Not(var argument) -> not(compile(argument));
+            case Expression.Not(var argument) -> not(predicate(argument));
             case Expression.NullTest(var argument, var sense) -> nullTest(argument, sense);
-            case Expression.TruthTest(var argument, var sense) -> truthTest(compile(argument), sense);
+            case Expression.TruthTest(var argument, var sense) -> truthTest(predicate(argument), sense);
             case Expression.Comparison(var kind, var left, var right) -> comparison(kind, left, right);
-            case Expression.Distinct(var left, var right) -> distinct(left, right);
+            case Expression.RowComparison rows -> RowComparisons.compile(rows);
+            case Expression.Distinct(var equality, var left, var right) -> distinct(equality, left, right);
             case Expression.Quantified quantified -> quantified(quantified);
             case Expression.Raised(var type, var sqlState) ->
                 row -> {
@@ -40,19 +60,43 @@ public final class Compiler {
                 };
             case Expression.Folded folded -> throw notReady(folded);
             case Expression.Unsupported unsupported -> throw notReady(unsupported);
+            case Expression.Clock clock -> valueTruth(clock);
+            case Expression.Call call -> valueTruth(call);
+            case Expression.Recast recast -> valueTruth(recast);
+            case Expression.TextCast cast -> valueTruth(cast);
+            case Expression.Case choice -> valueTruth(choice);
+            case Expression.Coalesce coalesce -> valueTruth(coalesce);
+            case Expression.NullIf nullIf -> valueTruth(nullIf);
+            case Expression.Extreme extreme -> valueTruth(extreme);
+            case Expression.ArrayOf array -> valueTruth(array);
+            case Expression.Element element -> valueTruth(element);
         };
     }
 
     private static Predicate constantTruth(Expression.Constant constant) {
-        require(constant.type() == ValueType.BOOL, constant);
+        require(constant.type().equals(ValueTypes.BOOL), constant);
         Truth truth = constant.text() == null ? Truth.NULL : Truth.of(constant.isTrue());
         return row -> truth;
+    }
+
+    /// An expression that is evaluated as a value and happens to be a truth value.
+    private static Predicate valueTruth(Expression expression) {
+        require(expression.type().equals(ValueTypes.BOOL), expression);
+        Scalar value = ScalarCompiler.compile(expression);
+        return row -> truth(value.evaluate(row));
+    }
+
+    static Truth truth(@Nullable Object value) {
+        if (value == null) {
+            return Truth.NULL;
+        }
+        return Scalar.isUnknown(value) ? Truth.UNDECIDABLE : Truth.of((Boolean) value);
     }
 
     private static Predicate[] compileAll(List<Expression> expressions) {
         Predicate[] compiled = new Predicate[expressions.size()];
         for (int i = 0; i < compiled.length; i++) {
-            compiled[i] = compile(expressions.get(i));
+            compiled[i] = predicate(expressions.get(i));
         }
         return compiled;
     }
@@ -89,19 +133,17 @@ public final class Compiler {
 
     private static Predicate nullTest(Expression argument, Expression.NullSense sense) {
         Truth whenNull = Truth.of(sense == Expression.NullSense.IS_NULL);
-        if (argument.type() == ValueType.BOOL && !(argument instanceof Expression.ColumnValue)) {
-            Predicate tested = compile(argument);
-            return row -> switch (tested.test(row)) {
-                case NULL -> whenNull;
-                case TRUE, FALSE -> whenNull.not();
-                case UNDECIDABLE -> Truth.UNDECIDABLE;
-            };
-        }
         if (argument instanceof Expression.ColumnValue(var attnum, var type)) {
             return row -> nullTest(row.kind(attnum), whenNull);
         }
-        Operand operand = operand(argument);
-        return row -> nullTest(operand.kind(row), whenNull);
+        Scalar tested = ScalarCompiler.compile(argument);
+        return row -> {
+            Object value = tested.evaluate(row);
+            if (Scalar.isUnknown(value)) {
+                return Truth.UNDECIDABLE;
+            }
+            return value == null ? whenNull : whenNull.not();
+        };
     }
 
     private static Truth nullTest(Tuple.Kind kind, Truth whenNull) {
@@ -132,10 +174,29 @@ public final class Compiler {
     }
 
     private static Predicate comparison(ComparisonKind kind, Expression left, Expression right) {
-        if (left.type() == ValueType.BOOL) {
-            return truthComparison(kind, compile(left), compile(right));
+        if (left.type().equals(ValueTypes.BOOL)) {
+            return truthComparison(kind, predicate(left), predicate(right));
         }
-        return comparison(kind, operand(left), operand(right));
+        Operand a = Operands.of(left);
+        Operand b = Operands.of(right);
+        if (a != null && b != null) {
+            return comparison(kind, a, b);
+        }
+        return comparison(kind, left.type(), ScalarCompiler.compile(left), ScalarCompiler.compile(right));
+    }
+
+    private static Predicate comparison(ComparisonKind kind, ValueType<?> type, Scalar left, Scalar right) {
+        return row -> {
+            Object a = left.evaluate(row);
+            Object b = right.evaluate(row);
+            if (a == null || b == null) {
+                return Truth.NULL;
+            }
+            if (Scalar.isUnknown(a) || Scalar.isUnknown(b)) {
+                return Truth.UNDECIDABLE;
+            }
+            return Truth.of(kind.holds(type.order(a, b)));
+        };
     }
 
     private static Predicate truthComparison(ComparisonKind kind, Predicate left, Predicate right) {
@@ -181,35 +242,21 @@ public final class Compiler {
         };
     }
 
-    private static Predicate distinct(Expression left, Expression right) {
-        if (left.type() == ValueType.BOOL) {
-            Predicate a = compile(left);
-            Predicate b = compile(right);
-            return row -> {
-                Truth first = a.test(row);
-                Truth second = b.test(row);
-                return first == Truth.UNDECIDABLE || second == Truth.UNDECIDABLE
-                        ? Truth.UNDECIDABLE
-                        : Truth.of(first != second);
-            };
-        }
-        Operand a = operand(left);
-        Operand b = operand(right);
+    private static Predicate distinct(Expression.Operation equality, Expression left, Expression right) {
+        Scalar a = ScalarCompiler.compile(left);
+        Scalar b = ScalarCompiler.compile(right);
+        Operations.Test equal = Operations.test(equality, left.type());
         return row -> {
-            Tuple.Kind first = a.kind(row);
-            Tuple.Kind second = b.kind(row);
-            if (unknown(first) || unknown(second)) {
+            Object first = a.evaluate(row);
+            Object second = b.evaluate(row);
+            if (Scalar.isUnknown(first) || Scalar.isUnknown(second)) {
                 return Truth.UNDECIDABLE;
             }
-            if (first == Tuple.Kind.NULL || second == Tuple.Kind.NULL) {
-                return Truth.of(first != second);
+            if (first == null || second == null) {
+                return Truth.of(first != null || second != null);
             }
-            return Truth.of(order(a, b, row) != 0);
+            return equal.test(first, second).not();
         };
-    }
-
-    private static boolean unknown(Tuple.Kind kind) {
-        return kind == Tuple.Kind.UNCHANGED || kind == Tuple.Kind.NOT_SENT;
     }
 
     private static Predicate quantified(Expression.Quantified quantified) {
@@ -223,41 +270,88 @@ public final class Compiler {
                 };
             }
             case Elements.Listed(var values) -> {
-                Predicate[] comparisons = new Predicate[values.size()];
-                for (int i = 0; i < comparisons.length; i++) {
-                    comparisons[i] = comparison(quantified.kind(), quantified.scalar(), values.get(i));
+                if (quantified.operation() instanceof Expression.Operation.Compares(var kind)
+                        && !Parts.mayRaise(quantified)) {
+                    Predicate[] comparisons = new Predicate[values.size()];
+                    for (int i = 0; i < comparisons.length; i++) {
+                        comparisons[i] = comparison(kind, quantified.scalar(), values.get(i));
+                    }
+                    yield quantified.quantifier() == Quantifier.ANY ? or(comparisons) : and(comparisons);
                 }
-                yield quantified.quantifier() == Quantifier.ANY ? or(comparisons) : and(comparisons);
+                yield listed(quantified, values);
             }
-            case Elements.FoldedArray ignored -> throw notReady(quantified);
+            case Elements.Computed(var array) -> computed(quantified, array);
         };
     }
 
-    private static Operand operand(Expression expression) {
-        ValueType type = expression.type();
-        boolean integer = switch (type.representation()) {
-            case INTEGER -> true;
-            case BYTES -> false;
-            case TRUTH -> throw notReady(expression);
+    /// Everything is evaluated before anything is compared.
+    private static Predicate listed(Expression.Quantified quantified, List<Expression> values) {
+        Scalar scalar = ScalarCompiler.compile(quantified.scalar());
+        Scalar[] elements = ScalarCompiler.compileAll(values);
+        Operations.Test test =
+                Operations.test(quantified.operation(), quantified.scalar().type());
+        boolean raises = Parts.raises(quantified);
+        return row -> {
+            Object compared = scalar.evaluate(row);
+            @Nullable Object[] evaluated = new Object[elements.length];
+            for (int i = 0; i < elements.length; i++) {
+                evaluated[i] = elements[i].evaluate(row);
+            }
+            return quantify(quantified.quantifier(), test, compared, Arrays.asList(evaluated), raises);
         };
-        return switch (expression) {
-            case Expression.Constant(var constantType, var text) ->
-                integer ? Constants.IntegerConstant.of(text) : Constants.BytesConstant.of(text);
-            case Expression.ColumnValue(var attnum, var columnType) ->
-                integer ? new Columns.IntegerColumn(attnum) : new Columns.BytesColumn(attnum);
-            case Expression.Raised(var raisedType, var sqlState) ->
-                integer ? new Constants.RaisingInteger(sqlState) : new Constants.RaisingBytes(sqlState);
-            case Expression.And ignored -> throw notReady(expression);
-            case Expression.Or ignored -> throw notReady(expression);
-            case Expression.Not ignored -> throw notReady(expression);
-            case Expression.NullTest ignored -> throw notReady(expression);
-            case Expression.TruthTest ignored -> throw notReady(expression);
-            case Expression.Comparison ignored -> throw notReady(expression);
-            case Expression.Distinct ignored -> throw notReady(expression);
-            case Expression.Quantified ignored -> throw notReady(expression);
-            case Expression.Folded ignored -> throw notReady(expression);
-            case Expression.Unsupported ignored -> throw notReady(expression);
+    }
+
+    private static Predicate computed(Expression.Quantified quantified, Expression array) {
+        Scalar scalar = ScalarCompiler.compile(quantified.scalar());
+        Scalar elements = ScalarCompiler.compile(array);
+        Operations.Test test =
+                Operations.test(quantified.operation(), quantified.scalar().type());
+        boolean raises = Parts.raises(quantified);
+        return row -> {
+            Object compared = scalar.evaluate(row);
+            Object value = elements.evaluate(row);
+            if (value == null) {
+                return Truth.NULL;
+            }
+            if (Scalar.isUnknown(value)) {
+                return unknown(raises);
+            }
+            return quantify(quantified.quantifier(), test, compared, ((ArrayValue) value).elements(), raises);
         };
+    }
+
+    /// @param raises whether a comparison may raise, so that nothing after an unknown one is reached for sure
+    private static Truth quantify(
+            Quantifier quantifier,
+            Operations.Test test,
+            @Nullable Object scalar,
+            List<@Nullable Object> elements,
+            boolean raises) {
+        boolean any = quantifier == Quantifier.ANY;
+        Truth decider = Truth.of(any);
+        Truth answer = decider.not();
+        for (Object element : elements) {
+            Truth compared;
+            if (scalar == null || element == null) {
+                compared = Truth.NULL;
+            } else if (Scalar.isUnknown(scalar) || Scalar.isUnknown(element)) {
+                compared = unknown(raises);
+            } else {
+                compared = test.test(scalar, element);
+            }
+            answer = any ? answer.or(compared) : answer.and(compared);
+            if (answer == decider) {
+                return answer;
+            }
+        }
+        return answer;
+    }
+
+    private static Truth unknown(boolean raises) {
+        if (raises) {
+            throw new UndecidableException();
+        }
+        return Truth.UNDECIDABLE;
     }
 
     private static void require(boolean holds, Expression expression) {
@@ -266,7 +360,7 @@ public final class Compiler {
         }
     }
 
-    private static IllegalStateException notReady(Expression expression) {
+    static IllegalStateException notReady(Expression expression) {
         // The expression itself may hold a caller's claims.
         return new IllegalStateException(
                 "cannot compile " + expression.getClass().getSimpleName());

@@ -2,6 +2,7 @@ package sluice.core.expression;
 
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
+import sluice.core.datum.EvaluationException;
 import sluice.core.pgoutput.Tuple;
 
 /// Constants, decoded once when an expression is compiled.

@@ -3,14 +3,14 @@ package sluice.core.expression;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
-import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
+import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
 
 /// Understands a policy's tree as an {@link Expression} over the rows of its table.
 ///
@@ -19,13 +19,20 @@ import sluice.core.catalog.Relation;
 ///
 /// Used for one policy, on one thread.
 public final class ExpressionReader {
-    private static final List<String> COLUMN_NODES = List.of("VAR");
+    private static final List<String> ROW_NODES = List.of("VAR");
+
+    /// `SQLValueFunctionOp` without a precision: CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP.
+    private static final List<Integer> CLOCKS = List.of(0, 3, 7);
 
     private final CatalogImage catalog;
     private final Relation relation;
     private final Map<Integer, String> pinned;
     private final FoldList folds;
     private final String subject;
+    private final Operators operators;
+
+    /// What `CASETESTEXPR` stands for, innermost last.
+    private final List<Expression> caseOperands = new ArrayList<>();
 
     /// @param pinned the text of columns the shape pins to a value, by attnum
     /// @param folds takes what PostgreSQL must be asked
@@ -37,6 +44,7 @@ public final class ExpressionReader {
         this.pinned = pinned;
         this.folds = folds;
         this.subject = subject;
+        this.operators = new Operators(catalog);
     }
 
     public Expression read(PolicyTree tree) {
@@ -64,7 +72,7 @@ public final class ExpressionReader {
 
     private Expression truth(Node.Struct node) throws NotCompilable {
         Expression expression = value(node);
-        if (expression.type() != ValueType.BOOL) {
+        if (!expression.type().equals(ValueTypes.BOOL)) {
             throw new NotCompilable("an expression is not a boolean");
         }
         return expression;
@@ -74,23 +82,35 @@ public final class ExpressionReader {
         if (node.tag().equals("CONST")) {
             return constant(node);
         }
-        if (!TreeReading.contains(node, COLUMN_NODES)) {
-            try {
-                return fold(node);
-            } catch (NotCompilable obstacle) {
-                // A connective can still be decided by the arguments that are understood.
-                if (node.tag().equals("BOOLEXPR")) {
-                    return connective(node);
-                }
-                throw obstacle;
-            }
+        if (TreeReading.contains(node, ROW_NODES)) {
+            return decidedOrFolded(node);
         }
+        try {
+            return fold(node);
+        } catch (NotCompilable obstacle) {
+            return decidedAfter(obstacle, node);
+        }
+    }
+
+    /// A part that reads a column: decided for each row, unless the shape pins all its columns and only PostgreSQL
+    /// knows how.
+    private Expression decidedOrFolded(Node.Struct node) throws NotCompilable {
         try {
             return decided(node);
         } catch (NotCompilable obstacle) {
             if (readsOnlyPinned(node)) {
                 return fold(node);
             }
+            throw obstacle;
+        }
+    }
+
+    /// A part without a column that must not be asked once and for all, such as one that reads the clock.
+    private Expression decidedAfter(NotCompilable obstacle, Node.Struct node) throws NotCompilable {
+        try {
+            return decided(node);
+        } catch (NotCompilable _) {
+            // What kept it from being asked is the better reason.
             throw obstacle;
         }
     }
@@ -102,12 +122,28 @@ public final class ExpressionReader {
             case "NULLTEST" -> nullTest(node);
             case "BOOLEANTEST" -> new Expression.TruthTest(truth(node.struct("arg")), truthSense(node));
             case "OPEXPR" -> operation(node);
-            case "DISTINCTEXPR" -> distinct(node);
+            case "DISTINCTEXPR" -> {
+                List<Expression> sides = values(node, 2);
+                yield new Expression.Distinct(equality(node, sides), sides.getFirst(), sides.getLast());
+            }
+            case "NULLIFEXPR" -> {
+                List<Expression> sides = values(node, 2);
+                yield new Expression.NullIf(equality(node, sides), sides.getFirst(), sides.getLast());
+            }
             case "SCALARARRAYOPEXPR" -> quantified(node);
+            case "ROWCOMPAREEXPR" -> rowComparison(node);
             case "FUNCEXPR" -> call(node);
             case "RELABELTYPE" -> relabelled(node);
+            case "ARRAYCOERCEEXPR" -> arrayCast(node);
             case "COLLATEEXPR" -> value(node.struct("arg"));
-            case "COERCEVIAIO" -> asText(node);
+            case "COERCEVIAIO" -> textCast(node);
+            case "CASEEXPR" -> choice(node);
+            case "CASETESTEXPR" -> caseOperand();
+            case "COALESCEEXPR" -> new Expression.Coalesce(sameType(valuesOf(node.list("args"))));
+            case "MINMAXEXPR" -> extreme(node);
+            case "ARRAYEXPR" -> array(node);
+            case "SUBSCRIPTINGREF" -> element(node);
+            case "SQLVALUEFUNCTION" -> clock(node, node.integer("type"), CLOCKS.contains(node.integer("op")));
             default -> throw new NotCompilable(described(node));
         };
     }
@@ -115,11 +151,7 @@ public final class ExpressionReader {
     private Expression fold(Node.Struct node) throws NotCompilable {
         FoldWriter writer = new FoldWriter(catalog, pinned);
         Fold fold = writer.write(node);
-        ValueType type = ValueType.ofOid(fold.typeOid());
-        if (type == null) {
-            throw new NotCompilable(
-                    "a value of type \"" + catalog.type(fold.typeOid()).name() + "\" is not compared in process");
-        }
+        ValueType<?> type = typeOf(fold.typeOid());
         return new Expression.Folded(added(fold), type, writer.timing(node));
     }
 
@@ -131,11 +163,16 @@ public final class ExpressionReader {
         return index;
     }
 
-    private static Expression constant(Node.Struct node) throws NotCompilable {
-        ValueType type = ValueType.ofOid(node.integer("consttype"));
+    private ValueType<?> typeOf(int oid) throws NotCompilable {
+        ValueType<?> type = ValueTypes.of(catalog.type(oid));
         if (type == null) {
-            throw new NotCompilable("a constant of type " + node.token("consttype") + " is not compared in process");
+            throw new NotCompilable("a value of type \"" + catalog.type(oid).name() + "\" is not compared in process");
         }
+        return type;
+    }
+
+    private Expression constant(Node.Struct node) throws NotCompilable {
+        ValueType<?> type = typeOf(node.integer("consttype"));
         return Answers.constant(type, TreeReading.constant(node, type));
     }
 
@@ -148,7 +185,7 @@ public final class ExpressionReader {
             throw new NotCompilable(
                     "a system column, a whole row, or a column that is not in the catalog that was read");
         }
-        ValueType type = ValueType.of(catalog.type(column.typeOid()));
+        ValueType<?> type = ValueTypes.of(catalog.type(column.typeOid()));
         if (type == null) {
             throw new NotCompilable("column \"" + column.name() + "\" has type \""
                     + catalog.type(column.typeOid()).name() + "\", which is not compared in process");
@@ -208,168 +245,183 @@ public final class ExpressionReader {
         return senses[type];
     }
 
+    private List<Expression> values(Node.Struct node, int count) throws NotCompilable {
+        List<Expression> values = new ArrayList<>();
+        for (Node.Struct argument : TreeReading.arguments(node, count)) {
+            values.add(value(argument));
+        }
+        return values;
+    }
+
+    private List<Expression> valuesOf(List<Node> nodes) throws NotCompilable {
+        List<Expression> values = new ArrayList<>();
+        for (Node.Struct argument : TreeReading.structs(nodes)) {
+            values.add(value(argument));
+        }
+        return values;
+    }
+
     private Expression operation(Node.Struct node) throws NotCompilable {
-        ComparisonKind kind = comparison(node);
-        List<Node.Struct> arguments = TreeReading.arguments(node, 2);
-        return new Expression.Comparison(kind, side(node, arguments, 0), side(node, arguments, 1));
-    }
-
-    private Expression distinct(Node.Struct node) throws NotCompilable {
-        if (comparison(node) != ComparisonKind.EQUAL) {
-            throw new NotCompilable("IS DISTINCT FROM does not use an equality");
-        }
-        List<Node.Struct> arguments = TreeReading.arguments(node, 2);
-        return new Expression.Distinct(side(node, arguments, 0), side(node, arguments, 1));
-    }
-
-    /// The comparison behind a node's operator, its collation one under which equal means the same bytes.
-    private ComparisonKind comparison(Node.Struct node) throws NotCompilable {
         Operator operator = TreeReading.operator(catalog, node);
-        BuiltIns.BuiltIn.Compares comparison = BuiltIns.comparison(catalog, operator.oid());
-        if (comparison == null) {
-            throw new NotCompilable(described(node) + " \"" + operator.name() + "\" on these types");
-        }
-        if (comparison.arguments().getFirst().collatable()
-                && !FilterCompiler.bytewiseEqual(catalog, node.integer("inputcollid"))) {
-            Collation collation = catalog.collation(node.integer("inputcollid"));
-            throw new NotCompilable("collation \"" + (collation == null ? "unknown" : collation.name())
-                    + "\" does not compare texts byte by byte");
-        }
-        return comparison.kind();
+        List<Expression> arguments = valuesOf(node.list("args"));
+        return operators.apply(operator, node.integer("opresulttype"), node.integer("inputcollid"), arguments);
     }
 
-    /// One side of a comparison, of exactly the type the operator's function takes.
-    private Expression side(Node.Struct node, List<Node.Struct> arguments, int index) throws NotCompilable {
-        Expression side = value(arguments.get(index));
-        requireArgument(node, side.type(), index);
-        return side;
-    }
-
-    private void requireArgument(Node.Struct node, ValueType type, int index) throws NotCompilable {
-        BuiltIns.BuiltIn.Compares comparison = BuiltIns.comparison(catalog, node.integer("opno"));
-        ValueType expected = comparison == null ? null : comparison.arguments().get(index);
-        // A varchar is passed to a function on text without a cast of its own only inside arrays.
-        boolean fits = type == expected || (type == ValueType.VARCHAR && expected == ValueType.TEXT);
-        if (!fits) {
-            throw new NotCompilable("an operator is applied to types it does not take");
-        }
+    private Expression.Operation equality(Node.Struct node, List<Expression> sides) throws NotCompilable {
+        return operators.operation(TreeReading.operator(catalog, node), node.integer("inputcollid"), sides);
     }
 
     private Expression quantified(Node.Struct node) throws NotCompilable {
-        ComparisonKind kind = comparison(node);
-        List<Node.Struct> arguments = TreeReading.arguments(node, 2);
+        Operator operator = TreeReading.operator(catalog, node);
+        List<Expression> sides = values(node, 2);
         Expression.Quantifier quantifier = node.flag("useOr") ? Expression.Quantifier.ANY : Expression.Quantifier.ALL;
-        return new Expression.Quantified(
-                kind, quantifier, side(node, arguments, 0), elements(node, arguments.getLast()));
+        return operators.quantified(operator, node.integer("inputcollid"), quantifier, sides);
     }
 
-    private Expression.Elements elements(Node.Struct node, Node.Struct array) throws NotCompilable {
-        if (array.tag().equals("RELABELTYPE")) {
-            // varchar[] as text[]: the elements are the same bytes
-            requireArgument(node, element(array.integer("resulttype")), 1);
-            return elements(node, array.struct("arg"));
-        }
-        if (array.tag().equals("CONST")) {
-            return constantElements(node, array);
-        }
-        if (array.tag().equals("ARRAYEXPR") && !array.flag("multidims")) {
-            List<Expression> values = new ArrayList<>();
-            for (Node.Struct item : TreeReading.structs(array.list("elements"))) {
-                Expression value = value(item);
-                requireArgument(node, value.type(), 1);
-                values.add(value);
-            }
-            return new Expression.Elements.Listed(values);
-        }
-        if (TreeReading.contains(array, COLUMN_NODES)) {
-            throw new NotCompilable("an array column is not compared in process");
-        }
-        FoldWriter writer = new FoldWriter(catalog, pinned);
-        Fold fold = writer.write(array);
-        ValueType type = element(fold.typeOid());
-        requireArgument(node, type, 1);
-        return new Expression.Elements.FoldedArray(added(fold), type, writer.timing(array));
-    }
-
-    private Expression.Elements constantElements(Node.Struct node, Node.Struct array) throws NotCompilable {
-        ValueType type = element(array.integer("consttype"));
-        requireArgument(node, type, 1);
-        if (array.flag("constisnull")) {
-            return new Expression.Elements.NullArray();
-        }
-        List<Expression> values = new ArrayList<>();
-        for (@Nullable String text : DatumText.elements(type, TreeReading.datum(array))) {
-            values.add(Answers.constant(type, text));
-        }
-        return new Expression.Elements.Listed(values);
-    }
-
-    private ValueType element(int arrayOid) throws NotCompilable {
-        ValueType type = ValueType.ofArrayOid(arrayOid);
-        if (type == null) {
-            throw new NotCompilable(
-                    "an array of type \"" + catalog.type(arrayOid).name() + "\" is not compared in process");
-        }
-        return type;
+    private Expression rowComparison(Node.Struct node) throws NotCompilable {
+        List<Expression> left = valuesOf(node.list("largs"));
+        List<Expression> right = valuesOf(node.list("rargs"));
+        int kind = node.fields().containsKey("cmptype") ? node.integer("cmptype") : node.integer("rctype");
+        return operators.rows(
+                kind, TreeReading.oids(node, "opnos"), TreeReading.oids(node, "inputcollids"), left, right);
     }
 
     private Expression call(Node.Struct node) throws NotCompilable {
-        if (BuiltIns.of(catalog, node.integer("funcid")) instanceof BuiltIns.BuiltIn.Widens(var result, var from)) {
-            Expression argument = value(TreeReading.arguments(node, 1).getFirst());
-            if (argument.type() == from.getFirst()) {
-                return recast(argument, result);
-            }
-        }
         Function function = catalog.function(node.integer("funcid"));
-        throw new NotCompilable(
-                function == null
-                        ? "a function is not in the catalog that was read"
-                        : "function \"" + function.schema() + "." + function.name() + "\" is given a column");
+        if (function != null && function.source().equals("now") && BuiltIns.ofTheServer(function)) {
+            return clock(node, node.integer("funcresulttype"), true);
+        }
+        if (node.flag("funcretset")) {
+            throw new NotCompilable("a function returns a set");
+        }
+        List<Expression> arguments = valuesOf(node.list("args"));
+        return BuiltIns.call(
+                catalog,
+                node.integer("funcid"),
+                node.integer("funcresulttype"),
+                node.integer("inputcollid"),
+                arguments);
     }
 
-    /// A cast between types with the same text, or from a domain to its base.
+    private Expression clock(Node.Struct node, int typeOid, boolean known) throws NotCompilable {
+        ValueType<?> type = ValueTypes.ofOid(typeOid);
+        if (!known || type == null || !ClockText.knows(typeOid)) {
+            throw new NotCompilable(described(node));
+        }
+        return new Expression.Clock(type);
+    }
+
+    /// A cast between types whose values have the same form, or from a domain to its base.
     private Expression relabelled(Node.Struct node) throws NotCompilable {
-        Expression argument = value(node.struct("arg"));
-        ValueType result = ValueType.ofOid(node.integer("resulttype"));
-        boolean sameText =
-                result != null && result.collatable() && argument.type().collatable();
-        if (result == null || (result != argument.type() && !sameText)) {
-            throw new NotCompilable(described(node));
-        }
-        return recast(argument, result);
+        return recast(node, value(node.struct("arg")), typeOf(node.integer("resulttype")));
     }
 
-    /// `uuid::text` and `integer::text`: what pgoutput sends is that text.
-    private Expression asText(Node.Struct node) throws NotCompilable {
-        Expression argument = value(node.struct("arg"));
-        ValueType result = ValueType.ofOid(node.integer("resulttype"));
-        boolean printed = switch (argument.type()) {
-            case INT2, INT4, INT8, UUID -> argument instanceof Expression.ColumnValue;
-            case BOOL, TEXT, VARCHAR -> false;
-        };
-        if (result == null || !result.collatable() || !printed) {
+    private static Expression recast(Node.Struct node, Expression argument, ValueType<?> type) throws NotCompilable {
+        if (argument.type().equals(type)) {
+            return argument;
+        }
+        if (!type.hasFormOf(argument.type())) {
             throw new NotCompilable(described(node));
         }
-        return recast(argument, result);
-    }
-
-    /// The same text read as another type.
-    private static Expression recast(Expression argument, ValueType type) {
         return switch (argument) {
             case Expression.ColumnValue(var attnum, var from) -> new Expression.ColumnValue(attnum, type);
             case Expression.Constant(var from, var text) -> new Expression.Constant(type, text);
             case Expression.Folded(var index, var from, var timing) -> new Expression.Folded(index, type, timing);
-            case Expression.And ignored -> argument;
-            case Expression.Or ignored -> argument;
-            case Expression.Not ignored -> argument;
-            case Expression.NullTest ignored -> argument;
-            case Expression.TruthTest ignored -> argument;
-            case Expression.Comparison ignored -> argument;
-            case Expression.Distinct ignored -> argument;
-            case Expression.Quantified ignored -> argument;
-            case Expression.Raised ignored -> argument;
-            case Expression.Unsupported ignored -> argument;
+            default -> new Expression.Recast(argument, type);
         };
+    }
+
+    /// `varchar[]` as `text[]`: the elements are the same.
+    private Expression arrayCast(Node.Struct node) throws NotCompilable {
+        Node.Struct each = node.struct("elemexpr");
+        if (!each.tag().equals("RELABELTYPE") || !each.struct("arg").tag().equals("CASETESTEXPR")) {
+            throw new NotCompilable(described(node));
+        }
+        return recast(node, value(node.struct("arg")), typeOf(node.integer("resulttype")));
+    }
+
+    /// A cast through the text form. What the log has of a column is that text.
+    private Expression textCast(Node.Struct node) throws NotCompilable {
+        Expression argument = value(node.struct("arg"));
+        ValueType<?> type = typeOf(node.integer("resulttype"));
+        Expression.TextCast cast = new Expression.TextCast(argument, type);
+        return cast.prints() && argument instanceof Expression.ColumnValue(var attnum, var from)
+                ? new Expression.ColumnValue(attnum, type)
+                : cast;
+    }
+
+    private Expression choice(Node.Struct node) throws NotCompilable {
+        boolean operand = !node.absent("arg");
+        if (operand) {
+            caseOperands.add(value(node.struct("arg")));
+        }
+        List<Expression> conditions = new ArrayList<>();
+        List<Expression> results = new ArrayList<>();
+        for (Node.Struct when : TreeReading.structs(node.list("args"))) {
+            conditions.add(truth(when.struct("expr")));
+            results.add(value(when.struct("result")));
+        }
+        if (operand) {
+            caseOperands.removeLast();
+        }
+        Expression otherwise = value(node.struct("defresult"));
+        List<Expression> branches = new ArrayList<>(results);
+        branches.add(otherwise);
+        List<Expression> checked = sameType(branches);
+        return new Expression.Case(conditions, checked.subList(0, checked.size() - 1), checked.getLast());
+    }
+
+    private Expression caseOperand() throws NotCompilable {
+        if (caseOperands.isEmpty()) {
+            throw new NotCompilable("a value that stands for another");
+        }
+        return caseOperands.getLast();
+    }
+
+    /// Branches PostgreSQL has given one type.
+    private static List<Expression> sameType(List<Expression> branches) throws NotCompilable {
+        for (Expression branch : branches) {
+            if (!branch.type().equals(branches.getFirst().type())) {
+                throw new NotCompilable("the branches of an expression have different types");
+            }
+        }
+        if (branches.isEmpty()) {
+            throw new NotCompilable("an expression has no arguments");
+        }
+        return branches;
+    }
+
+    private Expression extreme(Node.Struct node) throws NotCompilable {
+        List<Expression> arguments = sameType(valuesOf(node.list("args")));
+        operators.requireOrder(arguments.getFirst().type(), node.integer("inputcollid"));
+        return switch (node.integer("op")) {
+            case 0 -> new Expression.Extreme(Expression.Side.GREATEST, arguments);
+            case 1 -> new Expression.Extreme(Expression.Side.LEAST, arguments);
+            default -> throw new NotCompilable(described(node));
+        };
+    }
+
+    private Expression array(Node.Struct node) throws NotCompilable {
+        if (node.flag("multidims")) {
+            throw new NotCompilable("an array of several dimensions");
+        }
+        return new Expression.ArrayOf(valuesOf(node.list("elements")), typeOf(node.integer("array_typeid")));
+    }
+
+    private Expression element(Node.Struct node) throws NotCompilable {
+        Expression container = value(node.struct("refexpr"));
+        ValueType<?> element = ValueTypes.element(container.type());
+        boolean plain = node.absent("reflowerindexpr") && node.absent("refassgnexpr");
+        if (element == null || !plain) {
+            throw new NotCompilable("a slice, or a part of something that is no array");
+        }
+        List<Expression> subscripts = valuesOf(node.list("refupperindexpr"));
+        for (Expression subscript : subscripts) {
+            if (!subscript.type().equals(ValueTypes.INT4)) {
+                throw new NotCompilable("a subscript is not an integer");
+            }
+        }
+        return new Expression.Element(container, subscripts, element);
     }
 
     private boolean readsOnlyPinned(Node node) {

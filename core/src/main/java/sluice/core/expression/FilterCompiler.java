@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
-import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
+import sluice.core.catalog.Operator;
+import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.value.Oid;
@@ -53,7 +55,7 @@ public final class FilterCompiler {
             String typed = FoldWriter.literal(text) + "::"
                     + SqlTypes.name(catalog, meaning.literalType().oid());
             // The type's output function, which is what the log is written with; a cast to text differs for some.
-            return new Fold("pg_catalog.format('%s', " + typed + ")", ValueType.TEXT.oid());
+            return new Fold("pg_catalog.format('%s', " + typed + ")", ValueTypes.TEXT.oid());
         } catch (NotCompilable obstacle) {
             throw refused(catalog, column, operator, obstacle);
         }
@@ -67,12 +69,6 @@ public final class FilterCompiler {
             case Oid.TEXT, Oid.VARCHAR, Oid.BPCHAR, Oid.NAME, Oid.UUID, Oid.BYTEA -> true;
             default -> false;
         };
-    }
-
-    /// Whether two texts are equal under the collation exactly when their bytes are.
-    static boolean bytewiseEqual(CatalogImage catalog, int collationOid) {
-        Collation collation = catalog.collation(collationOid);
-        return collation != null && collation.determinism() == Collation.Determinism.DETERMINISTIC;
     }
 
     /// @throws RequestException as {@link #check}
@@ -134,29 +130,31 @@ public final class FilterCompiler {
     private static Expression applied(
             CatalogImage catalog, Column column, FilterOperators.Meaning meaning, @Nullable String constant)
             throws NotCompilable {
-        BuiltIns.BuiltIn.Compares comparison =
-                BuiltIns.comparison(catalog, meaning.operator().oid());
-        ValueType type = ValueType.of(catalog.type(column.typeOid()));
-        ValueType literal = ValueType.of(meaning.literalType());
-        if (comparison == null || type == null || literal == null) {
+        ValueType<?> type = ValueTypes.of(catalog.type(column.typeOid()));
+        ValueType<?> literal = ValueTypes.of(meaning.literalType());
+        if (type == null || literal == null) {
             throw new NotCompilable("not decided in process");
         }
-        if (comparison.arguments().getFirst().collatable() && !bytewiseEqual(catalog, column.collationOid())) {
-            throw new NotCompilable("under a nondeterministic or unknown collation");
-        }
-        return new Expression.Comparison(
-                comparison.kind(),
-                new Expression.ColumnValue(column.attnum(), type),
-                Answers.constant(literal, constant));
+        Operator operator = meaning.operator();
+        Expression left = new Expression.ColumnValue(column.attnum(), passedAs(operator.leftType(), type));
+        Expression right = Answers.constant(passedAs(operator.rightType(), literal), constant);
+        return new Operators(catalog)
+                .apply(operator, ValueTypes.BOOL.oid(), column.collationOid(), List.of(left, right));
+    }
+
+    /// The type an operator reads a value as: the declared one where that has the same form, as text has of varchar.
+    private static ValueType<?> passedAs(int declared, ValueType<?> type) {
+        ValueType<?> known = ValueTypes.ofOid(declared);
+        return known != null && known.hasFormOf(type) ? known : type;
     }
 
     /// A test for NULL or truth, which no operator stands behind.
     private static Expression test(CatalogImage catalog, Column column, FilterTerm.Operator operator)
             throws NotCompilable {
         PgType type = catalog.type(column.typeOid()).undomained();
-        ValueType known = ValueType.of(type);
+        ValueType<?> known = ValueTypes.of(type);
         // Whether a value is NULL shows without reading it; only of a row is it a question about its fields.
-        Expression value = new Expression.ColumnValue(column.attnum(), known == null ? ValueType.TEXT : known);
+        Expression value = new Expression.ColumnValue(column.attnum(), known == null ? ValueTypes.TEXT : known);
         return switch (operator) {
             case IS_NULL -> {
                 if (type instanceof PgType.Composite) {
@@ -174,7 +172,7 @@ public final class FilterCompiler {
 
     private static Expression truthTest(
             Column column, Expression value, FilterTerm.Operator operator, Expression.TruthSense sense) {
-        if (value.type() != ValueType.BOOL) {
+        if (!value.type().equals(ValueTypes.BOOL)) {
             throw new RequestException(
                     ErrorCode.INVALID_FILTER,
                     "\"" + operator.spelling() + "\" takes a boolean, which column \"" + column.name() + "\" is not");

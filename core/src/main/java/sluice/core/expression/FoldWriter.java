@@ -6,6 +6,8 @@ import java.util.Map;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
+import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
 
 /// Writes a row-free part back as SQL that means the same under every search path, and proves on the way that its
 /// answer cannot go stale.
@@ -15,11 +17,12 @@ import sluice.core.catalog.Operator;
 ///
 /// Used for one part, on one thread, and thrown away.
 final class FoldWriter {
-    private static final int BOOL = ValueType.BOOL.oid();
+    private static final int BOOL = ValueTypes.BOOL.oid();
 
     private final CatalogImage catalog;
     private final Map<Integer, String> pinned;
     private final FunctionSafety safety;
+    private final List<String> caseOperands = new ArrayList<>();
     private boolean immutable = true;
 
     /// @param pinned values of columns that stand for the column itself, by attnum
@@ -56,6 +59,8 @@ final class FoldWriter {
             case "NULLIFEXPR" -> nullIf(node);
             case "COALESCEEXPR" -> "COALESCE(" + list(node.list("args")) + ")";
             case "CASEEXPR" -> caseWhen(node);
+            case "CASETESTEXPR" -> caseOperand(node);
+            case "MINMAXEXPR" -> extreme(node);
             case "ARRAYEXPR" -> array(node);
             case "RELABELTYPE", "COERCEVIAIO" -> cast(node.struct("arg"), node.integer("resulttype"));
             case "SQLVALUEFUNCTION" -> sessionValue(node);
@@ -70,19 +75,11 @@ final class FoldWriter {
         if (node.flag("constisnull")) {
             return "NULL::" + typeName;
         }
-        ValueType type = ValueType.ofOid(oid);
-        if (type != null) {
-            return literal(DatumText.text(type, TreeReading.datum(node))) + "::" + typeName;
-        }
-        ValueType element = ValueType.ofArrayOid(oid);
-        if (element == null || DatumText.dimensions(TreeReading.datum(node)) > 1) {
+        ValueType<?> type = ValueTypes.of(catalog.type(oid));
+        if (type == null) {
             throw new NotCompilable("a constant of type \"" + catalog.type(oid).name() + "\" is not supported yet");
         }
-        List<String> elements = new ArrayList<>();
-        for (String text : DatumText.elements(element, TreeReading.datum(node))) {
-            elements.add(text == null ? "NULL" : literal(text));
-        }
-        return "ARRAY[" + String.join(", ", elements) + "]::" + typeName;
+        return literal(String.valueOf(TreeReading.constant(node, type))) + "::" + typeName;
     }
 
     private String pinnedColumn(Node.Struct node) throws NotCompilable {
@@ -188,18 +185,39 @@ final class FoldWriter {
     }
 
     private String caseWhen(Node.Struct node) throws NotCompilable {
-        if (!node.absent("arg")) {
-            throw new NotCompilable("CASE with an operand is not supported yet");
+        boolean operand = !node.absent("arg");
+        if (operand) {
+            caseOperands.add(sql(node.struct("arg")));
         }
         StringBuilder sql = new StringBuilder("(CASE");
         for (Node.Struct when : TreeReading.structs(node.list("args"))) {
             sql.append(" WHEN ").append(sql(when.struct("expr")));
             sql.append(" THEN ").append(sql(when.struct("result")));
         }
+        if (operand) {
+            caseOperands.removeLast();
+        }
         return sql.append(" ELSE ")
                 .append(sql(node.struct("defresult")))
                 .append(" END)")
                 .toString();
+    }
+
+    /// What a CASE with an operand compares is written once for each condition.
+    private String caseOperand(Node.Struct node) throws NotCompilable {
+        if (caseOperands.isEmpty()) {
+            throw new NotCompilable(ExpressionReader.described(node));
+        }
+        return caseOperands.getLast();
+    }
+
+    private String extreme(Node.Struct node) throws NotCompilable {
+        String name = switch (node.integer("op")) {
+            case 0 -> "GREATEST";
+            case 1 -> "LEAST";
+            default -> throw new NotCompilable(ExpressionReader.described(node));
+        };
+        return name + "(" + list(node.list("args")) + ")";
     }
 
     private String array(Node.Struct node) throws NotCompilable {
@@ -210,6 +228,9 @@ final class FoldWriter {
     }
 
     private String cast(Node.Struct argument, int type) throws NotCompilable {
+        if (SqlTypes.readsClock(type) && typeOf(argument) != type) {
+            throw new NotCompilable("a text read as a time may be the word \"now\"");
+        }
         String source = SqlTypes.name(catalog, typeOf(argument));
         if (source.endsWith("[]")) {
             throw new NotCompilable("a cast of an array");
@@ -259,6 +280,8 @@ final class FoldWriter {
             case "RELABELTYPE", "COERCEVIAIO" -> node.integer("resulttype");
             case "COALESCEEXPR" -> node.integer("coalescetype");
             case "CASEEXPR" -> node.integer("casetype");
+            case "CASETESTEXPR" -> node.integer("typeId");
+            case "MINMAXEXPR" -> node.integer("minmaxtype");
             case "ARRAYEXPR" -> node.integer("array_typeid");
             case "SQLVALUEFUNCTION" -> node.integer("type");
             case "SUBLINK" -> subLinkType(node);

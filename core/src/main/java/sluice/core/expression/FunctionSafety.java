@@ -4,6 +4,7 @@ import java.util.List;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
+import sluice.core.datum.ValueTypes;
 
 /// Which functions may be evaluated once for a caller: those whose answer nothing can change but the caller's claims.
 ///
@@ -79,7 +80,7 @@ final class FunctionSafety {
         if (readsSetting(function) && !arguments.isEmpty()) {
             Node.Struct name = arguments.getFirst();
             if (name.tag().equals("CONST")) {
-                String setting = TreeReading.constant(name, ValueType.TEXT);
+                String setting = TreeReading.constant(name, ValueTypes.TEXT);
                 if (setting != null && setting.startsWith(CALLER_SETTINGS)) {
                     return Safety.OF_THE_CALLER;
                 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import sluice.core.function.BuiltIn;
 
 /// What an expression is made of.
 public final class Parts {
@@ -19,6 +20,13 @@ public final class Parts {
         });
         attnums.sort(null);
         return attnums;
+    }
+
+    /// Whether the answer can change with the time alone.
+    public static boolean readsClock(Expression expression) {
+        boolean[] found = {false};
+        visit(expression, part -> found[0] |= part instanceof Expression.Clock);
+        return found[0];
     }
 
     /// The reason of the first unsupported part, null when everything is decided in process.
@@ -37,16 +45,13 @@ public final class Parts {
         visit(expression, part -> {
             if (part instanceof Expression.Folded folded) {
                 folds.add(folded);
-            } else if (part instanceof Expression.Quantified quantified
-                    && quantified.elements() instanceof Expression.Elements.FoldedArray(var i, var type, var timing)) {
-                folds.add(new Expression.Folded(i, type, timing));
             }
         });
         return folds;
     }
 
-    /// Whether evaluating it may raise, or cannot be done here, so that it must not be passed over.
-    static boolean mayRaise(Expression expression) {
+    /// Whether a part of it is an error or is not decided here.
+    static boolean hasNoValue(Expression expression) {
         boolean[] found = {false};
         visit(
                 expression,
@@ -54,33 +59,52 @@ public final class Parts {
         return found[0];
     }
 
-    private static void visit(Expression expression, Consumer<Expression> visitor) {
-        visitor.accept(expression);
-        switch (expression) {
-            case Expression.And(var arguments) -> visitAll(arguments, visitor);
-            case Expression.Or(var arguments) -> visitAll(arguments, visitor);
-            case Expression.Not(var argument) -> visit(argument, visitor);
-            case Expression.NullTest(var argument, var sense) -> visit(argument, visitor);
-            case Expression.TruthTest(var argument, var sense) -> visit(argument, visitor);
-            case Expression.Comparison(var kind, var left, var right) -> visitAll(List.of(left, right), visitor);
-            case Expression.Distinct(var left, var right) -> visitAll(List.of(left, right), visitor);
-            case Expression.Quantified(var kind, var quantifier, var scalar, var elements) -> {
-                visit(scalar, visitor);
-                if (elements instanceof Expression.Elements.Listed(var values)) {
-                    visitAll(values, visitor);
-                }
-            }
-            case Expression.Constant ignored -> {}
-            case Expression.ColumnValue ignored -> {}
-            case Expression.Folded ignored -> {}
-            case Expression.Raised ignored -> {}
-            case Expression.Unsupported ignored -> {}
-        }
+    /// Whether evaluating it may raise, or cannot be done here, so that it must not be passed over.
+    static boolean mayRaise(Expression expression) {
+        boolean[] found = {false};
+        visit(expression, part -> found[0] |= raises(part));
+        return found[0];
     }
 
-    private static void visitAll(List<Expression> expressions, Consumer<Expression> visitor) {
-        for (Expression expression : expressions) {
-            visit(expression, visitor);
+    /// Whether the expression itself, its parts aside, may raise.
+    static boolean raises(Expression expression) {
+        return switch (expression) {
+            case Expression.Raised ignored -> true;
+            case Expression.Unsupported ignored -> true;
+            case Expression.Call call -> call.function().errors() == BuiltIn.Errors.POSSIBLE;
+            case Expression.TextCast cast -> !cast.prints();
+            case Expression.Quantified(var operation, var quantifier, var scalar, var elements) -> raises(operation);
+            case Expression.Distinct(var equality, var left, var right) -> raises(equality);
+            case Expression.NullIf(var equality, var left, var right) -> raises(equality);
+            case Expression.Constant ignored -> false;
+            case Expression.ColumnValue ignored -> false;
+            case Expression.Clock ignored -> false;
+            case Expression.And ignored -> false;
+            case Expression.Or ignored -> false;
+            case Expression.Not ignored -> false;
+            case Expression.NullTest ignored -> false;
+            case Expression.TruthTest ignored -> false;
+            case Expression.Comparison ignored -> false;
+            case Expression.RowComparison ignored -> false;
+            case Expression.Recast ignored -> false;
+            case Expression.Case ignored -> false;
+            case Expression.Coalesce ignored -> false;
+            case Expression.Extreme ignored -> false;
+            case Expression.ArrayOf ignored -> false;
+            case Expression.Element ignored -> false;
+            case Expression.Folded ignored -> false;
+        };
+    }
+
+    private static boolean raises(Expression.Operation operation) {
+        return operation instanceof Expression.Operation.Applies(var function, var site)
+                && function.errors() == BuiltIn.Errors.POSSIBLE;
+    }
+
+    private static void visit(Expression expression, Consumer<Expression> visitor) {
+        visitor.accept(expression);
+        for (Expression part : expression.parts()) {
+            visit(part, visitor);
         }
     }
 }

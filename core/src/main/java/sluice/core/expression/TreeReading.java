@@ -5,6 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Operator;
+import sluice.core.datum.DatumFormatException;
+import sluice.core.datum.Datums;
+import sluice.core.datum.ValueType;
 
 /// What several readers of a tree need to know of its nodes.
 final class TreeReading {
@@ -34,16 +37,37 @@ final class TreeReading {
         return arguments;
     }
 
-    /// The constant's text, null for SQL NULL.
-    static @Nullable String constant(Node.Struct node, ValueType type) throws NotCompilable {
-        return node.flag("constisnull") ? null : DatumText.text(type, datum(node));
-    }
-
-    static byte[] datum(Node.Struct node) throws NotCompilable {
+    /// The constant's text as the server prints it, null for SQL NULL.
+    static @Nullable String constant(Node.Struct node, ValueType<?> type) throws NotCompilable {
+        if (node.flag("constisnull")) {
+            return null;
+        }
         if (node.field("constvalue") instanceof Node.Datum(var bytes)) {
-            return bytes;
+            try {
+                return text(type, bytes);
+            } catch (DatumFormatException unknownForm) {
+                throw new NotCompilable(String.valueOf(unknownForm.getMessage()));
+            }
         }
         throw new NotCompilable("a constant has no value");
+    }
+
+    private static <T> String text(ValueType<T> type, byte[] bytes) throws DatumFormatException {
+        return type.print(Datums.decode(type, bytes));
+    }
+
+    /// A list of oids (`(o 96 97)`), one for each column.
+    static List<Integer> oids(Node.Struct node, String field) throws NotCompilable {
+        List<Integer> oids = new ArrayList<>();
+        for (Node item : node.list(field)) {
+            if (!(item instanceof Node.Token(var text))) {
+                throw new NotCompilable("a list of oids has an unknown form");
+            }
+            if (!text.equals("o")) {
+                oids.add(Integer.parseUnsignedInt(text));
+            }
+        }
+        return oids;
     }
 
     static Operator operator(CatalogImage catalog, Node.Struct node) throws NotCompilable {

@@ -6,15 +6,19 @@ import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
+import sluice.core.function.ComparisonKind;
 import sluice.core.value.Truth;
 
 class AnswersTest {
     private static final Expression TRUE = Expression.Constant.TRUE;
-    private static final Expression COLUMN = new Expression.ColumnValue(1, ValueType.BOOL);
+    private static final Expression COLUMN = new Expression.ColumnValue(1, ValueTypes.BOOL);
     private static final Expression UNSUPPORTED = new Expression.Unsupported("x");
-    private static final Expression FOLD = new Expression.Folded(0, ValueType.BOOL, FoldTiming.WHEN_REACHED);
+    private static final Expression FOLD = new Expression.Folded(0, ValueTypes.BOOL, FoldTiming.WHEN_REACHED);
 
     private static Expression answered(Expression expression, FoldAnswer... answers) {
         return new Answers(List.of(answers), new HashMap<>()).substitute(expression);
@@ -52,13 +56,14 @@ class AnswersTest {
     @Test
     void an_answer_of_another_type_is_an_error_and_not_a_value() {
         assertThat(answered(FOLD, value("yes"))).isInstanceOf(Expression.Raised.class);
-        Expression number = new Expression.Folded(0, ValueType.INT4, FoldTiming.WHEN_REACHED);
+        Expression number = new Expression.Folded(0, ValueTypes.INT4, FoldTiming.WHEN_REACHED);
         assertThat(answered(number, value("1.5"))).isInstanceOf(Expression.Raised.class);
         Expression any = new Expression.Quantified(
-                ComparisonKind.EQUAL,
+                new Expression.Operation.Compares(ComparisonKind.EQUAL),
                 Expression.Quantifier.ANY,
-                new Expression.ColumnValue(1, ValueType.INT4),
-                new Expression.Elements.FoldedArray(0, ValueType.INT4, FoldTiming.WHEN_REACHED));
+                new Expression.ColumnValue(1, ValueTypes.INT4),
+                new Expression.Elements.Computed(
+                        new Expression.Folded(0, array(ValueTypes.INT4), FoldTiming.WHEN_REACHED)));
         for (String text : List.of("{1,x}", "{1", "1}", "{1}}", "", "{\"1}")) {
             assertThat(answered(any, value(text))).as(text).isInstanceOf(Expression.Raised.class);
         }
@@ -67,9 +72,9 @@ class AnswersTest {
     @Test
     void an_error_in_an_array_is_not_passed_over_by_an_earlier_match() {
         Expression any = new Expression.Quantified(
-                ComparisonKind.EQUAL,
+                new Expression.Operation.Compares(ComparisonKind.EQUAL),
                 Expression.Quantifier.ANY,
-                new Expression.ColumnValue(1, ValueType.BOOL),
+                new Expression.ColumnValue(1, ValueTypes.BOOL),
                 new Expression.Elements.Listed(List.of(TRUE, FOLD)));
 
         assertThat(answered(any, new FoldAnswer.Raised("22P02"))).isInstanceOf(Expression.Raised.class);
@@ -78,7 +83,7 @@ class AnswersTest {
     @Test
     void an_error_outside_a_sub_select_fails_every_row() {
         for (FoldTiming timing : List.of(FoldTiming.WHILE_PLANNING, FoldTiming.WHILE_ESTIMATING)) {
-            Expression or = new Expression.Or(List.of(COLUMN, new Expression.Folded(0, ValueType.BOOL, timing)));
+            Expression or = new Expression.Or(List.of(COLUMN, new Expression.Folded(0, ValueTypes.BOOL, timing)));
             assertThat(new Answers(List.of(new FoldAnswer.Raised("22P02")), new HashMap<>()).raisedForEveryRow(or))
                     .isEqualTo("22P02");
         }
@@ -99,23 +104,31 @@ class AnswersTest {
     @Test
     void arrays_are_read_as_postgresql_prints_them() {
         Expression.Elements elements =
-                ArrayText.elements(ValueType.TEXT, "[0:1][2:4]={{a,\"b c\",NULL},{\"NULL\",\"\",\"q\\\"\\\\\"}}");
+                elements(ValueTypes.TEXT, "[0:1][2:4]={{a,\"b c\",NULL},{\"NULL\",\"\",\"q\\\"\\\\\"}}");
 
         assertThat(elements)
                 .isEqualTo(new Expression.Elements.Listed(List.of(
-                        new Expression.Constant(ValueType.TEXT, "a"),
-                        new Expression.Constant(ValueType.TEXT, "b c"),
-                        new Expression.Constant(ValueType.TEXT, null),
-                        new Expression.Constant(ValueType.TEXT, "NULL"),
-                        new Expression.Constant(ValueType.TEXT, ""),
-                        new Expression.Constant(ValueType.TEXT, "q\"\\"))));
-        assertThat(ArrayText.elements(ValueType.INT4, null)).isEqualTo(new Expression.Elements.NullArray());
-        assertThat(ArrayText.elements(ValueType.INT4, "{}")).isEqualTo(new Expression.Elements.Listed(List.of()));
+                        new Expression.Constant(ValueTypes.TEXT, "a"),
+                        new Expression.Constant(ValueTypes.TEXT, "b c"),
+                        new Expression.Constant(ValueTypes.TEXT, null),
+                        new Expression.Constant(ValueTypes.TEXT, "NULL"),
+                        new Expression.Constant(ValueTypes.TEXT, ""),
+                        new Expression.Constant(ValueTypes.TEXT, "q\"\\"))));
+        assertThat(elements(ValueTypes.INT4, null)).isEqualTo(new Expression.Elements.NullArray());
+        assertThat(elements(ValueTypes.INT4, "{}")).isEqualTo(new Expression.Elements.Listed(List.of()));
+    }
+
+    private static ValueType<?> array(ValueType<?> element) {
+        return Objects.requireNonNull(ValueTypes.arrayOf(element));
+    }
+
+    private static Expression.Elements elements(ValueType<?> element, @Nullable String text) {
+        return Answers.elements(new Expression.Constant(array(element), text));
     }
 
     @Test
     void answers_and_constants_are_never_printed() {
-        assertThat(List.of(value("secret"), new Expression.Constant(ValueType.TEXT, "secret"))
+        assertThat(List.of(value("secret"), new Expression.Constant(ValueTypes.TEXT, "secret"))
                         .toString())
                 .doesNotContain("secret");
     }
@@ -125,12 +138,12 @@ class AnswersTest {
         Expression rule = new Expression.Or(List.of(
                 new Expression.Comparison(
                         ComparisonKind.EQUAL,
-                        new Expression.ColumnValue(2, ValueType.UUID),
-                        new Expression.Constant(ValueType.UUID, "00000000-0000-0000-0000-00000000000a")),
+                        new Expression.ColumnValue(2, ValueTypes.UUID),
+                        new Expression.Constant(ValueTypes.UUID, "00000000-0000-0000-0000-00000000000a")),
                 new Expression.Comparison(
                         ComparisonKind.LESS,
-                        new Expression.ColumnValue(3, ValueType.INT8),
-                        new Expression.Constant(ValueType.INT4, "-7")),
+                        new Expression.ColumnValue(3, ValueTypes.INT8),
+                        new Expression.Constant(ValueTypes.INT4, "-7")),
                 COLUMN));
         Predicate predicate = Compiler.compile(rule);
         RowImage row = TestRows.of("f", "00000000-0000-0000-0000-00000000000b", "123456789012");

@@ -6,21 +6,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import sluice.core.datum.EvaluationException;
+import sluice.core.datum.ValueTypes;
+import sluice.core.function.ComparisonKind;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.value.Truth;
 
 /// The four answers, where PostgreSQL cannot be asked: values the log did not carry.
 class CompilerTest {
-    private static final Expression NUMBER = new Expression.ColumnValue(1, ValueType.INT4);
-    private static final Expression TEXT = new Expression.ColumnValue(2, ValueType.TEXT);
-    private static final Expression FLAG = new Expression.ColumnValue(3, ValueType.BOOL);
-    private static final Expression RAISING = new Expression.Raised(ValueType.BOOL, "22P02");
+    private static final Expression.Operation EQUALITY = new Expression.Operation.Compares(ComparisonKind.EQUAL);
+    private static final Expression NUMBER = new Expression.ColumnValue(1, ValueTypes.INT4);
+    private static final Expression TEXT = new Expression.ColumnValue(2, ValueTypes.TEXT);
+    private static final Expression FLAG = new Expression.ColumnValue(3, ValueTypes.BOOL);
+    private static final Expression RAISING = new Expression.Raised(ValueTypes.BOOL, "22P02");
     private static final Expression TRUE = Expression.Constant.TRUE;
     private static final Expression FALSE = Expression.Constant.FALSE;
-    private static final Expression NULL = new Expression.Constant(ValueType.BOOL, null);
+    private static final Expression NULL = new Expression.Constant(ValueTypes.BOOL, null);
 
     private static Expression number(@Nullable String text) {
-        return new Expression.Constant(ValueType.INT4, text);
+        return new Expression.Constant(ValueTypes.INT4, text);
     }
 
     private static Expression equal(Expression left, Expression right) {
@@ -45,7 +49,9 @@ class CompilerTest {
                     .isEqualTo(Truth.UNDECIDABLE);
             assertThat(decide(new Expression.TruthTest(FLAG, Expression.TruthSense.IS_UNKNOWN), row))
                     .isEqualTo(Truth.UNDECIDABLE);
-            assertThat(decide(new Expression.Distinct(TEXT, new Expression.Constant(ValueType.TEXT, null)), row))
+            assertThat(decide(
+                            new Expression.Distinct(EQUALITY, TEXT, new Expression.Constant(ValueTypes.TEXT, null)),
+                            row))
                     .isEqualTo(Truth.UNDECIDABLE);
         }
     }
@@ -70,7 +76,7 @@ class CompilerTest {
     @Test
     void what_is_true_anyway_is_true_without_the_missing_value() {
         RowImage row = TestRows.of("1", Tuple.Kind.UNCHANGED, Tuple.Kind.NOT_SENT);
-        Expression unknown = equal(TEXT, new Expression.Constant(ValueType.TEXT, "a"));
+        Expression unknown = equal(TEXT, new Expression.Constant(ValueTypes.TEXT, "a"));
 
         assertThat(decide(new Expression.Or(List.of(unknown, TRUE)), row)).isEqualTo(Truth.TRUE);
         assertThat(decide(new Expression.Or(List.of(unknown, NULL)), row)).isEqualTo(Truth.UNDECIDABLE);
@@ -94,7 +100,7 @@ class CompilerTest {
                 new Expression.Or(List.of(NULL, RAISING)),
                 equal(NULL, RAISING),
                 new Expression.NullTest(RAISING, Expression.NullSense.IS_NULL),
-                equal(number(null), new Expression.Raised(ValueType.INT4, "22P02")))) {
+                equal(number(null), new Expression.Raised(ValueTypes.INT4, "22P02")))) {
             assertThatThrownBy(() -> decide(reached, row)).isInstanceOf(EvaluationException.class);
         }
     }
@@ -109,9 +115,9 @@ class CompilerTest {
 
     @Test
     void integers_are_compared_as_numbers_at_both_ends_of_their_range() {
-        Expression least = new Expression.Constant(ValueType.INT8, "-9223372036854775808");
-        Expression greatest = new Expression.Constant(ValueType.INT8, "9223372036854775807");
-        Expression column = new Expression.ColumnValue(1, ValueType.INT8);
+        Expression least = new Expression.Constant(ValueTypes.INT8, "-9223372036854775808");
+        Expression greatest = new Expression.Constant(ValueTypes.INT8, "9223372036854775807");
+        Expression column = new Expression.ColumnValue(1, ValueTypes.INT8);
 
         assertThat(decide(equal(column, least), TestRows.of("-9223372036854775808")))
                 .isEqualTo(Truth.TRUE);
@@ -133,7 +139,7 @@ class CompilerTest {
 
     @Test
     void texts_are_equal_when_their_bytes_are() {
-        Expression composed = new Expression.Constant(ValueType.TEXT, "\u00e9");
+        Expression composed = new Expression.Constant(ValueTypes.TEXT, "\u00e9");
 
         assertThat(decide(equal(TEXT, composed), TestRows.of("1", "\u00e9"))).isEqualTo(Truth.TRUE);
         assertThat(decide(equal(TEXT, composed), TestRows.of("1", "e\u0301"))).isEqualTo(Truth.FALSE);
@@ -142,7 +148,7 @@ class CompilerTest {
 
     @Test
     void a_column_the_stream_does_not_have_is_undecidable() {
-        assertThat(decide(equal(new Expression.ColumnValue(9, ValueType.INT4), number("1")), TestRows.of("1")))
+        assertThat(decide(equal(new Expression.ColumnValue(9, ValueTypes.INT4), number("1")), TestRows.of("1")))
                 .isEqualTo(Truth.UNDECIDABLE);
     }
 
@@ -151,7 +157,7 @@ class CompilerTest {
         assertThatThrownBy(() -> Compiler.compile(new Expression.Unsupported("x")))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> Compiler.compile(new Expression.Or(
-                        List.of(TRUE, new Expression.Folded(0, ValueType.BOOL, FoldTiming.WHEN_REACHED)))))
+                        List.of(TRUE, new Expression.Folded(0, ValueTypes.BOOL, FoldTiming.WHEN_REACHED)))))
                 .isInstanceOf(IllegalStateException.class);
     }
 }

@@ -20,7 +20,7 @@ import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
-import sluice.core.expression.EvaluationException;
+import sluice.core.datum.EvaluationException;
 import sluice.core.expression.Predicate;
 import sluice.core.expression.RowImage;
 import sluice.core.value.Truth;

@@ -95,6 +95,6 @@ public final class CallerQueries {
     }
 
     private static String expression(Fold fold) {
-        return "(" + fold.sql() + ")::pg_catalog.text";
+        return "(" + fold.sql() + ")";
     }
 }

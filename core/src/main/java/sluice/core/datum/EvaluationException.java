@@ -1,7 +1,9 @@
-package sluice.core.expression;
+package sluice.core.datum;
 
-/// PostgreSQL would raise an error here: a bad cast, a division by zero. Carries the SQLSTATE, never a value.
-public final class EvaluationException extends RuntimeException {
+/// PostgreSQL would have raised an error here, with this SQLSTATE.
+///
+/// Without a message: what is wrong is a value, and values are never printed.
+public sealed class EvaluationException extends RuntimeException permits UndecidableException {
     private static final long serialVersionUID = 1L;
 
     private final String sqlState;

@@ -1,0 +1,8 @@
+package sluice.core.function;
+
+/// Enumerations (`enum.c`).
+final class EnumFunctions {
+    private EnumFunctions() {}
+
+    static void register(FunctionTable table) {}
+}
