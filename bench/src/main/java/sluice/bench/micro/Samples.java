@@ -103,6 +103,7 @@ final class Samples {
                 Map.of(),
                 null,
                 "",
-                "");
+                "",
+                new Relation.Feed("", "", Map.of()));
     }
 }

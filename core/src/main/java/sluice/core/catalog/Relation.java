@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param grantsByRole by name, for each allowed role
 /// @param published null when the publication does not name the table
-/// @param fingerprint moves whenever the relation's data may have moved without a row in the stream, or its
-///     definition, publication entry, identity or inheritance tree changed (consistency rule 19)
+/// @param fingerprint moves whenever the definition, the published columns or the identity changed
 /// @param rightsFingerprint moves whenever policies, flags, owner or grants changed
+/// @param feed breaks whenever rows may have come, gone or changed without the stream saying so
 public record Relation(
         int oid,
         String schema,
@@ -25,7 +25,8 @@ public record Relation(
         Map<String, Grants> grantsByRole,
         @Nullable PublishedTable published,
         String fingerprint,
-        String rightsFingerprint) {
+        String rightsFingerprint,
+        Feed feed) {
     public Relation {
         columns = List.copyOf(columns);
         indexes = List.copyOf(indexes);
@@ -45,6 +46,34 @@ public record Relation(
         OFF,
         ON,
         FORCED
+    }
+
+    /// What has to stay as it is for the stream to tell of every change of the table's rows.
+    ///
+    /// Rows come and go without a row in the stream when the table leaves the publication and comes back,
+    /// when actions are not published for a while, when a partition of a published root is attached,
+    /// detached, truncated or rewritten, and when ALTER TABLE writes all rows anew.
+    ///
+    /// @param source the publication, its entry for the table and its actions; of a partition root the tree
+    ///     with each leaf's storage, of a partition the way to its root
+    /// @param storage where the rows of a table without partitions lie: TRUNCATE, which the stream tells,
+    ///     VACUUM FULL, which changes nothing, and a rewrite by ALTER TABLE move it
+    /// @param columnVersions by attnum: only ALTER TABLE and column grants move them
+    public record Feed(String source, String storage, Map<Integer, String> columnVersions) {
+        /// Whether the stream told of everything between this reading and a later one.
+        public boolean reaches(Feed later) {
+            return source.equals(later.source) && (storage.equals(later.storage) || !columnsMoved(later));
+        }
+
+        private boolean columnsMoved(Feed later) {
+            for (Map.Entry<Integer, String> known : columnVersions.entrySet()) {
+                String now = later.columnVersions.get(known.getKey());
+                if (now != null && !now.equals(known.getValue())) {
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     /// `schema.name` as messages and metrics print it.
@@ -105,6 +134,7 @@ public record Relation(
             case ReplicaIdentity.Default(var keyColumns) -> keyColumns;
             case ReplicaIdentity.Full() -> List.of();
             case ReplicaIdentity.Nothing() -> List.of();
+            case ReplicaIdentity.Uneven(var partition) -> List.of();
         };
     }
 }

@@ -27,4 +27,11 @@ public sealed interface ReplicaIdentity {
 
     /// Nothing; UPDATE and DELETE of a published table fail.
     record Nothing() implements ReplicaIdentity {}
+
+    /// A partition root one of whose partitions writes fewer old columns than the root's own identity says. The
+    /// stream describes old rows by the root's, so what such a partition did not write looks like NULL: no old row
+    /// of the root can be believed.
+    ///
+    /// @param partition the first such partition, quoted
+    record Uneven(String partition) implements ReplicaIdentity {}
 }

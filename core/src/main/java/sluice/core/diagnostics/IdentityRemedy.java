@@ -18,6 +18,7 @@ public final class IdentityRemedy {
             case ReplicaIdentity.UsingIndex(var index, var columns) -> columns.contains(attnum);
             case ReplicaIdentity.Full() -> true;
             case ReplicaIdentity.Nothing() -> false;
+            case ReplicaIdentity.Uneven(var partition) -> false;
         };
     }
 

@@ -13,7 +13,8 @@ import sluice.core.wal.Xid;
 /// The line of commits while it is parked for a catalog reload. Owned by the engine's thread.
 ///
 /// A commit whose Relation messages announce tables is dispatched only when the catalog of these tables was read in a
-/// snapshot that sees the commit. The engine does not wait: it takes no further event of the log until the answer,
+/// snapshot that sees the commit and every commit dispatched before it: an earlier one may have moved rights and be
+/// shown by PostgreSQL later. The engine does not wait: it takes no further event of the log until the answer,
 /// the deadline or a failure moves the line. Life: FREE, then PARKED with a request out or a pause before the next,
 /// then FREE again.
 final class CatalogLine {
@@ -32,11 +33,13 @@ final class CatalogLine {
 
     private final EffectSink effects;
     private final Duration timeout;
+    private final UnseenCommits unseen;
     private @Nullable Parked parked;
     private long outstandingRequest;
     private @Nullable Instant retryAt;
 
-    CatalogLine(EffectSink effects, Duration timeout) {
+    CatalogLine(EffectSink effects, Duration timeout, UnseenCommits unseen) {
+        this.unseen = unseen;
         this.effects = effects;
         this.timeout = timeout;
     }
@@ -81,7 +84,7 @@ final class CatalogLine {
             return null;
         }
         outstandingRequest = 0;
-        if (stamp != null && stamp.snapshot().sees(held.xid())) {
+        if (stamp != null && stamp.snapshot().sees(held.xid()) && unseen.showsFirst(stamp.snapshot(), unseen.count())) {
             parked = null;
             return new Release.Ready(held.event());
         }

@@ -8,7 +8,11 @@ import sluice.core.catalog.CatalogScope;
 
 /// When the whole catalog is read again: on its tick, and whenever the rights poll says that rights moved which the
 /// log does not tell of. One poll and one load are out at a time; an answer that never comes frees its place after
-/// a while. Owned by the engine's thread.
+/// a while.
+///
+/// No commit waits for these answers, so they need not show any: one that is older than what a table was last read
+/// by leaves that table alone ({@link RightsKeeper#apply}), a table announced meanwhile is read again by the line,
+/// and what the log is silent about the next poll sees. Owned by the engine's thread.
 final class CatalogSchedule {
     private static final Duration LOAD_PATIENCE = Duration.ofSeconds(30);
 

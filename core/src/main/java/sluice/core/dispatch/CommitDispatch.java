@@ -117,6 +117,7 @@ final class CommitDispatch implements Probes.Listener {
         encoderOnCommit = false;
         pass = Pass.NET_TO_ALL;
         judge.beginCommit(lsn, time);
+        probes.unseen().dispatched(transaction);
     }
 
     void pass(Pass images) {

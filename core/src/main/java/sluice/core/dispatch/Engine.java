@@ -10,7 +10,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
-import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
 import sluice.core.dispatch.CatalogSchedule.Outcome;
@@ -62,11 +61,13 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private Lsn lastDispatchedEnd = Lsn.ZERO;
     private boolean replicating;
     private boolean awaitingHistory;
+    private long lastRequestBeforeHistory;
     private int unindexedShapes;
 
     private long lastRequestId;
 
     private WalEvent.@Nullable SpilledBegin spilled;
+    private boolean everyImageGiven;
 
     /// What an engine is wired to.
     ///
@@ -83,8 +84,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         this.questions = new Questions(effects, settings.questionTimeout());
         this.rights = new RightsKeeper(this, ports.catalog());
         this.schedule = new CatalogSchedule(effects, settings, () -> ++lastRequestId);
-        this.line = new CatalogLine(effects, settings.reloadTimeout());
         this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
+        this.line = new CatalogLine(effects, settings.reloadTimeout(), unseen());
     }
 
     /// Whether the next event of the log may be given. False while the line waits for a catalog.
@@ -125,11 +126,14 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             }
             case Input.Wal(var event) -> wal(event);
             case Input.CatalogAnswer(var id, var image) -> catalogAnswered(id, image);
-            case Input.RightsAnswer(var fingerprint) -> schedule.polled(fingerprint, now);
+            case Input.RightsAnswer(var fingerprint, var stamp) -> {
+                shown(stamp);
+                schedule.polled(fingerprint, now);
+            }
             case Input.FoldsAnswer(var id, var answers) -> questions.answered(id, answers);
             case Input.ProbeAnswer(var id, var outcome) -> dispatch.probes().answered(id, outcome, position, now);
             case Input.Open open -> open(open);
-            case Input.Closed(var stream, var reason) -> closed(stream, reason);
+            case Input.Closed closed -> closed(closed.stream());
             case Input.Count(var id) ->
                 effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.values())));
             case Input.Tick() -> tick();
@@ -149,11 +153,12 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 parkOrRelease(committed);
             }
             case WalEvent.SpilledBegin begin -> parkOrRelease(begin);
-            case WalEvent.SpilledChunk(var changes, var weight) -> {
-                for (Change change : changes) {
-                    dispatch.change(change);
-                }
+            case WalEvent.SpilledImages(var changes, var weight) -> {
+                everyImageGiven = true;
+                dispatchAll(Pass.EVERY_IMAGE, changes);
             }
+            case WalEvent.SpilledChunk(var changes, var weight) ->
+                dispatchAll(everyImageGiven ? Pass.NET : Pass.NET_TO_ALL, changes);
             case WalEvent.SpilledEnd end -> {
                 WalEvent.SpilledBegin begin = spilled;
                 spilled = null;
@@ -171,35 +176,28 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         }
     }
 
-    /// PostgreSQL was failed over. If nothing dispatched and no catalog gone by lies past `at`, all goes on.
-    /// Else streams hold rows that never were, and rights may come from a future that never came: all begins
-    /// anew, with a catalog of the new history. Answers under way are of the server that was left, and decide
-    /// nothing.
+    /// A failover. If nothing dispatched and no catalog gone by lies past `at`, all goes on. Else streams hold
+    /// rows, and rights are known, that never were: all begins anew with a catalog of the new history. Answers
+    /// under way are of the server that was left, and decide nothing.
     private void timelineLeft(Lsn at) {
         boolean lost = lastDispatchedEnd.isAfter(at) || rights.knowsPast(at);
         dispatch.probes().withholdAll();
         schedule.restart();
+        lastRequestBeforeHistory = lastRequestId;
         List.copyOf(waitingForTables.keySet()).forEach(id -> catalogAnswered(id, null));
         questions.abandon();
         if (lost) {
             String message = "the database was failed over, and commits that had been delivered are not part of it";
             opening.keySet().forEach(handle -> sink.refuse(handle, ErrorCode.NOT_REPLICATING, message));
             opening.clear();
-            for (StreamState stream : List.copyOf(streams.values())) {
-                closeStream(stream, CloseReason.HISTORY_LOST, ErrorCode.HISTORY_LOST, message);
-            }
+            List.copyOf(streams.values())
+                    .forEach(stream -> closeStream(stream, CloseReason.HISTORY_LOST, ErrorCode.HISTORY_LOST, message));
             sink.endCommit();
             awaitingHistory = true;
         }
         lastDispatchedEnd = lastDispatchedEnd.min(at);
         position = position.min(at);
         effects.emit(new Effect.Confirm(position));
-    }
-
-    private void beginHistory(CatalogImage image) {
-        awaitingHistory = false;
-        rights = new RightsKeeper(this, image);
-        effects.emit(new Effect.UseCatalog(image));
     }
 
     private void parkOrRelease(WalEvent event) {
@@ -212,18 +210,15 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 outdated.add(definition.oid());
                 outdated.add(namesake.relation().oid());
             } else if (table != null && table.index().size() == 0) {
-                table.markStale(xid(event));
+                table.markStale(xid(event), unseen().count());
             } else if (table != null && !seesCommit(table.stamp(), event)) {
                 outdated.add(definition.oid());
             }
         }
         // a partition root's rights can move without a Relation message of its own
-        for (TableState table : rights.tables()) {
-            if (table.relation().kind() == Relation.Kind.PARTITIONED_TABLE
-                    && table.index().size() > 0
-                    && touches(event, table.relation().oid())
-                    && !seesCommit(table.stamp(), event)) {
-                outdated.add(table.relation().oid());
+        for (TableState root : touchedRoots(event)) {
+            if (root.index().size() > 0 && !seesCommit(root.stamp(), event)) {
+                outdated.add(root.relation().oid());
             }
         }
         if (outdated.isEmpty()) {
@@ -233,19 +228,17 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         }
     }
 
-    private static boolean seesCommit(Stamp stamp, WalEvent event) {
-        return stamp.snapshot().sees(xid(event));
+    /// Whether the catalog is as new as the commit and as every commit before it.
+    private boolean seesCommit(Stamp stamp, WalEvent event) {
+        return stamp.snapshot().sees(xid(event)) && unseen().showsFirst(stamp.snapshot(), unseen().count());
     }
 
     private static sluice.core.wal.Xid xid(WalEvent event) {
         return switch (event) {
             case WalEvent.Committed(var transaction) -> transaction.xid();
             case WalEvent.SpilledBegin begin -> begin.xid();
-            case WalEvent.SpilledChunk chunk -> throw noCommit(chunk);
-            case WalEvent.SpilledEnd end -> throw noCommit(end);
-            case WalEvent.LoneMessage message -> throw noCommit(message);
-            case WalEvent.TimelineLeft left -> throw noCommit(left);
-            case WalEvent.Idle idle -> throw noCommit(idle);
+            case WalEvent.SpilledImages _, WalEvent.SpilledChunk _, WalEvent.SpilledEnd _ -> throw noCommit(event);
+            case WalEvent.LoneMessage _, WalEvent.TimelineLeft _, WalEvent.Idle _ -> throw noCommit(event);
         };
     }
 
@@ -253,11 +246,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         return switch (event) {
             case WalEvent.Committed(var transaction) -> transaction.announced();
             case WalEvent.SpilledBegin begin -> begin.announced();
-            case WalEvent.SpilledChunk chunk -> throw noCommit(chunk);
-            case WalEvent.SpilledEnd end -> throw noCommit(end);
-            case WalEvent.LoneMessage message -> throw noCommit(message);
-            case WalEvent.TimelineLeft left -> throw noCommit(left);
-            case WalEvent.Idle idle -> throw noCommit(idle);
+            case WalEvent.SpilledImages _, WalEvent.SpilledChunk _, WalEvent.SpilledEnd _ -> throw noCommit(event);
+            case WalEvent.LoneMessage _, WalEvent.TimelineLeft _, WalEvent.Idle _ -> throw noCommit(event);
         };
     }
 
@@ -266,16 +256,21 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     /// What a spilled commit touches is not known at its begin: it may be any table.
-    private static boolean touches(WalEvent event, int relationOid) {
-        if (!(event instanceof WalEvent.Committed(var transaction))) {
-            return true;
+    private Iterable<TableState> touchedRoots(WalEvent event) {
+        if (!rights.tables().hasRoots()) {
+            return List.of();
         }
+        if (!(event instanceof WalEvent.Committed(var transaction))) {
+            return rights.tables().roots();
+        }
+        Set<TableState> touched = new LinkedHashSet<>();
         for (Change change : transaction.changes()) {
-            if (change.relation().oid() == relationOid) {
-                return true;
+            TableState root = rights.tables().root(change.relation().oid());
+            if (root != null) {
+                touched.add(root);
             }
         }
-        return false;
+        return touched;
     }
 
     private void release(WalEvent event) {
@@ -284,6 +279,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             dispatch(transaction);
         } else if (event instanceof WalEvent.SpilledBegin begin) {
             spilled = begin;
+            everyImageGiven = false;
             dispatch.begin(begin.xid(), begin.commitLsn(), begin.commitTime(), now);
         }
     }
@@ -291,16 +287,17 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private void dispatch(Transaction transaction) {
         dispatch.begin(transaction.xid(), transaction.commitLsn(), transaction.commitTime(), now);
         if (!transaction.everyImage().isEmpty()) {
-            dispatch.pass(Pass.EVERY_IMAGE);
-            for (Change change : transaction.everyImage()) {
-                dispatch.change(change);
-            }
-            dispatch.pass(Pass.NET);
+            dispatchAll(Pass.EVERY_IMAGE, transaction.everyImage());
         }
-        for (Change change : transaction.changes()) {
+        dispatchAll(transaction.everyImage().isEmpty() ? Pass.NET_TO_ALL : Pass.NET, transaction.changes());
+        endCommit(transaction.endLsn());
+    }
+
+    private void dispatchAll(Pass pass, List<Change> changes) {
+        dispatch.pass(pass);
+        for (Change change : changes) {
             dispatch.change(change);
         }
-        endCommit(transaction.endLsn());
     }
 
     private void endCommit(Lsn endLsn) {
@@ -328,23 +325,29 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         CatalogLine.Release moved = line.tick(now, lastRequestId + 1);
         lastRequestId++;
         released(moved);
-        List<Long> late = new ArrayList<>(0);
-        tableDeadlines.forEach((id, deadline) -> {
-            if (now.isAfter(deadline)) {
-                late.add(id);
+        for (Map.Entry<Long, Instant> deadline : List.copyOf(tableDeadlines.entrySet())) {
+            if (now.isAfter(deadline.getValue())) {
+                catalogAnswered(deadline.getKey(), null);
             }
-        });
-        for (Long id : late) {
-            catalogAnswered(id, null);
         }
         schedule.tick(now);
     }
 
-    private void catalogAnswered(long requestId, @Nullable CatalogImage image) {
+    private void shown(@Nullable Stamp stamp) {
+        if (stamp != null) {
+            unseen().shown(stamp.snapshot());
+        }
+    }
+
+    private void catalogAnswered(long requestId, @Nullable CatalogImage given) {
+        CatalogImage image = requestId <= lastRequestBeforeHistory ? null : given;
+        shown(image == null ? null : image.stamp());
         SubscribeFlow waiting = waitingForTables.remove(requestId);
         if (schedule.isOut(requestId)) {
             if (image != null && awaitingHistory) {
-                beginHistory(image);
+                awaitingHistory = false;
+                rights = new RightsKeeper(this, image);
+                effects.emit(new Effect.UseCatalog(image));
             } else if (image != null) {
                 take(image, null);
             }
@@ -356,7 +359,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             if (image != null) {
                 take(image, waiting.staleTables());
             }
-            if (image == null || !waiting.findStaleTables(rights.tables()).isEmpty()) {
+            if (image == null || !waiting.findStaleTables(rights.tables().all()).isEmpty()) {
                 waiting.beginWithoutStaleTables();
             } else {
                 waiting.begin();
@@ -403,7 +406,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
 
     /// Begins a flow on tables whose catalog is as new as what announced them.
     private void prepare(SubscribeFlow flow) {
-        List<Integer> stale = flow.findStaleTables(rights.tables());
+        List<Integer> stale = flow.findStaleTables(rights.tables().all());
         if (stale.isEmpty()) {
             flow.begin();
         } else {
@@ -442,7 +445,6 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         streams.put(handle, stream);
         Installation installation = new Installation(this, effects, stream);
         List<SubscriptionResult> results = installation.install(flow);
-        metrics.streamOpened();
         sink.open(
                 handle,
                 FrameEncoder.frame(new StreamEvent.Ready(
@@ -515,13 +517,11 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             return;
         }
         stream.close();
-        boolean behind = reason == CloseReason.STREAM_LAGGING || reason == CloseReason.HISTORY_LOST;
-        StreamEvent.Action action = behind ? StreamEvent.Action.RESNAPSHOT : null;
+        StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
         sink.close(
                 stream.handle(),
                 reason,
                 FrameEncoder.frame(new StreamEvent.Failure(null, code, message, action, null)));
-        metrics.streamClosed(reason);
         // the indexes are being walked: they are left alone until the commit is over
         if (dispatch.isOpen()) {
             closing.add(stream);
@@ -530,14 +530,13 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         }
     }
 
-    private void closed(StreamHandle handle, CloseReason reason) {
+    private void closed(StreamHandle handle) {
         opening.remove(handle);
         StreamState stream = streams.get(handle);
         if (stream == null || !stream.isOpen()) {
             return;
         }
         stream.close();
-        metrics.streamClosed(reason);
         forget(stream);
     }
 
@@ -577,6 +576,11 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     @Override
     public RulePlanner planner() {
         return planner;
+    }
+
+    @Override
+    public UnseenCommits unseen() {
+        return dispatch.probes().unseen();
     }
 
     @Override

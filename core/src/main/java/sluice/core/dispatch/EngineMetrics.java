@@ -5,7 +5,6 @@ import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.shape.Operation;
-import sluice.core.stream.CloseReason;
 
 /// What the engine counts. Called on the engine's thread; must never wait.
 public interface EngineMetrics {
@@ -40,10 +39,6 @@ public interface EngineMetrics {
     void notCompiled(Relation relation, String reason);
 
     void subscriptions(Relation relation, Tier tier, SubscriptionResult.Indexing indexing, int delta);
-
-    void streamOpened();
-
-    void streamClosed(CloseReason reason);
 
     /// A commit that had been dispatched before came again and was discarded.
     void duplicateDiscarded();

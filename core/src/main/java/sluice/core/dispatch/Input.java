@@ -28,7 +28,14 @@ public sealed interface Input {
     /// An answer to {@link Effect.PollRights}.
     ///
     /// @param fingerprint null when the poll failed
-    record RightsAnswer(@Nullable String fingerprint) implements Input {}
+    /// @param stamp when it was true; null when the poll failed
+    record RightsAnswer(
+            @Nullable String fingerprint, @Nullable Stamp stamp) implements Input {
+        /// An answer of which nothing more is known.
+        public RightsAnswer(@Nullable String fingerprint) {
+            this(fingerprint, null);
+        }
+    }
 
     /// An answer to {@link Effect.AskFolds}.
     ///

@@ -24,10 +24,12 @@ import sluice.core.wal.Xid;
 
 /// Tier C: questions to PostgreSQL about single row images. Owned by the engine's thread.
 ///
-/// Life of a probe: asked; when the answer is older than the commit, asked again after a pause, for at most the stamp
-/// wait; when it is newer, kept until the engine has passed its snapshot; then it decides, unless a later commit
-/// touched the row, which makes the image superseded. Whatever ends otherwise is withheld and counted. Bounded by a
-/// rate and by the number outstanding: past either a change is withheld at once.
+/// Life of a probe: asked; when the answer is older than the commit, or than any commit dispatched before it, asked
+/// again after a pause, for at most the stamp wait; when it is newer, kept until the engine has passed its snapshot;
+/// then it decides, unless a later commit touched the row, which makes the image superseded. Whatever ends otherwise
+/// is withheld and counted. Bounded by a rate and by the number outstanding: past either a change is withheld at
+/// once, and so it is while it is not known which commits PostgreSQL has yet to show ({@link
+/// UnseenCommits#isOverrun}).
 final class Probes {
     private static final long RETRY_MILLIS_FIRST = 10;
     private static final long RETRY_MILLIS_MAX = 500;
@@ -51,6 +53,7 @@ final class Probes {
         final Lsn commitLsn;
         final Instant deadline;
         final int generation;
+        final long dispatched;
         long retryMillis = RETRY_MILLIS_FIRST;
 
         @Nullable
@@ -61,7 +64,18 @@ final class Probes {
 
         boolean visible;
 
-        Probe(HeldEvent event, Delivery form, TableState table, Rule.Decision.Probed rule, Commit commit, String key) {
+        UnseenCommits.Window window;
+
+        Probe(
+                HeldEvent event,
+                Delivery form,
+                TableState table,
+                Rule.Decision.Probed rule,
+                Commit commit,
+                String key,
+                UnseenCommits unseen) {
+            this.dispatched = unseen.count();
+            this.window = unseen.window(dispatched);
             this.event = event;
             this.form = form;
             this.table = table;
@@ -84,6 +98,7 @@ final class Probes {
     private final EngineSettings settings;
     private final Listener listener;
     private final Supplier<CatalogImage> catalog;
+    private final UnseenCommits unseen = new UnseenCommits();
     private final Map<Long, Probe> askedById = new LinkedHashMap<>();
     private final List<Probe> waitingForPosition = new ArrayList<>();
     private final List<Probe> waitingForRetry = new ArrayList<>();
@@ -105,11 +120,17 @@ final class Probes {
         this.listener = listener;
     }
 
+    /// The commits an answer may be too old for.
+    UnseenCommits unseen() {
+        return unseen;
+    }
+
     /// Asks about the new tuple of a waiting event.
     ///
     /// @return whether it was asked; otherwise the bounds were met and the change is to be withheld
     boolean ask(HeldEvent event, Delivery form, TableState table, Commit commit, Instant now) {
         if (!(event.subscription().rule().decision() instanceof Rule.Decision.Probed rule)
+                || unseen.isOverrun()
                 || !admits(now)
                 || outstanding() >= settings.probesOutstandingMax()) {
             metrics.probeWithheld(table.relation());
@@ -117,7 +138,7 @@ final class Probes {
         }
         Tuple row = newTuple(event.change());
         String key = rowKey(table.relation(), event.mapping(), row);
-        Probe probe = new Probe(event, form, table, rule, commit, key);
+        Probe probe = new Probe(event, form, table, rule, commit, key, unseen);
         table.probeStarted();
         put(probe);
         return true;
@@ -142,6 +163,7 @@ final class Probes {
     private void put(Probe probe) {
         long id = ++lastId;
         probe.retryAt = null;
+        probe.window = unseen.window(probe.dispatched);
         askedById.put(id, probe);
         metrics.probed(probe.table.relation());
         HeldEvent event = probe.event;
@@ -170,8 +192,11 @@ final class Probes {
     }
 
     private void stamped(Probe probe, Stamp stamp, boolean visible, Lsn position, Instant now) {
-        if (!stamp.snapshot().sees(probe.xid)) {
-            // the answer is about a time before the commit: PostgreSQL shows a commit after the log does
+        boolean old = !stamp.snapshot().sees(probe.xid) || !unseen.shows(stamp.snapshot(), probe.window);
+        unseen.shown(stamp.snapshot());
+        if (old) {
+            // the answer is about a time before the commit, or before an earlier one that may have decided who sees
+            // the row: PostgreSQL shows commits after the log does, and in another order
             if (now.isAfter(probe.deadline)) {
                 withhold(probe);
                 return;
@@ -236,6 +261,7 @@ final class Probes {
 
     /// Another server answers from now on: nothing under way decides anything.
     void withholdAll() {
+        unseen.restart();
         List<Probe> all = new ArrayList<>(askedById.values());
         all.addAll(waitingForPosition);
         all.addAll(waitingForRetry);

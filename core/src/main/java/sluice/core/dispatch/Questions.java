@@ -14,9 +14,12 @@ import sluice.core.session.Identity;
 
 /// Questions about callers that PostgreSQL has been asked and not yet answered, and the answers it gave.
 ///
-/// Folds read no table, so an answer stays true for a caller until a function or a role changes: {@link #forget} is
-/// called then. One question is outstanding at most for each opening stream and each resolving subscription, so their
-/// bounds are this one's. Owned by the engine's thread.
+/// Folds read no table, so no commit of the log makes an answer old, and none has to be waited for: an answer stays
+/// true for a caller until a function, a role or a type changes. The log does not tell of these; the catalog does,
+/// within one rights poll, and {@link #forget} is called then. A question put after that is answered by a snapshot
+/// at least as new as the catalog that told, and what was under way is not remembered. One question is outstanding
+/// at most for each opening stream and each resolving subscription, so their bounds are this one's. Owned by the
+/// engine's thread.
 final class Questions {
     /// Answers kept; the one unused longest goes first.
     private static final int REMEMBERED_MAX = 20_000;

@@ -3,7 +3,6 @@ package sluice.core.dispatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,6 +24,7 @@ import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.shape.Projection;
 import sluice.core.stream.Subscription;
+import sluice.core.value.PgType;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
 
@@ -46,6 +46,8 @@ final class RightsKeeper {
 
         EngineMetrics metrics();
 
+        UnseenCommits unseen();
+
         /// Ends one subscription with an error event.
         void endSubscription(Subscription subscription, ErrorCode code, String message);
 
@@ -55,14 +57,14 @@ final class RightsKeeper {
 
     private final Host host;
     private CatalogImage catalog;
-    private final Map<Integer, TableState> tablesByOid = new LinkedHashMap<>();
+    private final Tables tables = new Tables();
     private long version;
 
     RightsKeeper(Host host, CatalogImage initial) {
         this.host = host;
         this.catalog = initial;
         for (Relation relation : initial.relations()) {
-            tablesByOid.put(relation.oid(), firstSeen(relation, initial.stamp()));
+            tables.add(firstSeen(relation, initial.stamp()));
         }
     }
 
@@ -84,7 +86,7 @@ final class RightsKeeper {
 
     /// Whether anything gone by was read after this position.
     boolean knowsPast(Lsn position) {
-        for (TableState table : tablesByOid.values()) {
+        for (TableState table : tables.all()) {
             if (table.stamp().insertLsn().isAfter(position)) {
                 return true;
             }
@@ -94,21 +96,18 @@ final class RightsKeeper {
 
     @Nullable
     TableState table(int oid) {
-        return tablesByOid.get(oid);
+        return tables.table(oid);
     }
 
-    Iterable<TableState> tables() {
-        return tablesByOid.values();
+    Tables tables() {
+        return tables;
     }
 
     /// A table of this name that subscriptions know under another oid: it was created anew.
     @Nullable
     TableState subscribedNamesake(RelationDefinition definition) {
-        for (TableState table : tablesByOid.values()) {
-            if (table.index().size() > 0
-                    && table.relation().oid() != definition.oid()
-                    && table.relation().schema().equals(definition.schema())
-                    && table.relation().name().equals(definition.name())) {
+        for (TableState table : tables.named(definition.schema(), definition.name())) {
+            if (table.index().size() > 0 && table.relation().oid() != definition.oid()) {
                 return table;
             }
         }
@@ -123,10 +122,10 @@ final class RightsKeeper {
     boolean apply(CatalogImage answer, @Nullable List<Integer> asked) {
         CatalogImage before = catalog;
         long versionBefore = version;
-        List<Integer> covered = asked != null ? asked : new ArrayList<>(tablesByOid.keySet());
+        List<Integer> covered = asked != null ? asked : tables.oids();
         List<Integer> newer = new ArrayList<>();
         for (int oid : covered) {
-            TableState known = tablesByOid.get(oid);
+            TableState known = tables.table(oid);
             if (known == null || !answer.stamp().isOlderThan(known.stamp())) {
                 newer.add(oid);
             }
@@ -141,24 +140,25 @@ final class RightsKeeper {
             move(oid, answer, everyRule);
         }
         if (everyRule) {
-            for (TableState table : tablesByOid.values()) {
+            for (TableState table : tables.all()) {
                 if (!newer.contains(table.relation().oid())) {
                     composeAll(table, answer.stamp());
                 }
             }
         }
         for (Relation relation : answer.relations()) {
-            if (!tablesByOid.containsKey(relation.oid())) {
-                tablesByOid.put(relation.oid(), firstSeen(relation, answer.stamp()));
+            if (tables.table(relation.oid()) == null) {
+                tables.add(firstSeen(relation, answer.stamp()));
                 version++;
             }
         }
         return version != versionBefore;
     }
 
-    /// Roles and the functions a rule may call have no Relation message of their own.
+    /// Roles, the functions a rule may call and the types its constants have bring no Relation
+    /// message of their own.
     private static boolean dictionaryMoved(CatalogImage.Dictionary before, CatalogImage.Dictionary after) {
-        if (!before.rolesByName().equals(after.rolesByName())) {
+        if (!before.rolesByName().equals(after.rolesByName()) || typesMoved(before, after)) {
             return true;
         }
         // a function dropped and made anew has another oid under the same name, so one more or less is a move too
@@ -173,12 +173,23 @@ final class RightsKeeper {
         return known != before.functionsByOid().size();
     }
 
+    /// A known type is another by now: a label was renamed, a field added. A new type moves nothing.
+    private static boolean typesMoved(CatalogImage.Dictionary before, CatalogImage.Dictionary after) {
+        for (Map.Entry<Integer, PgType> known : before.typesByOid().entrySet()) {
+            PgType now = after.typesByOid().get(known.getKey());
+            if (now != null && !now.equals(known.getValue())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static boolean sameRights(Function one, Function other) {
         return one.executableByRole().equals(other.executableByRole());
     }
 
     private void move(int oid, CatalogImage answer, boolean everyRule) {
-        TableState table = tablesByOid.get(oid);
+        TableState table = tables.table(oid);
         Relation now = answer.relation(oid);
         if (table == null) {
             return;
@@ -192,7 +203,8 @@ final class RightsKeeper {
         Stamp stamp = answer.stamp();
         boolean rightsMoved = !before.rightsFingerprint().equals(now.rightsFingerprint());
         boolean definitionMoved = !before.fingerprint().equals(now.fingerprint());
-        table.reloaded(now, stamp);
+        boolean fed = before.feed().reaches(now.feed());
+        tables.reloaded(table, now, stamp, host.unseen());
         if (!before.qualifiedName().equals(now.qualifiedName())) {
             // the name a client asked for may be another table's by now
             version++;
@@ -201,19 +213,28 @@ final class RightsKeeper {
             }
             return;
         }
-        if (!rightsMoved && !definitionMoved && !everyRule) {
+        if (!rightsMoved && !definitionMoved && !everyRule && fed) {
             return;
         }
         version++;
         if (rightsMoved || everyRule) {
             table.rightsMoved(stamp.insertLsn());
         }
+        RequestException uneven = ShapeReader.uneven(now);
         for (Subscription subscription : table.index().all()) {
             if (!now.isServed()) {
                 host.endSubscription(
                         subscription,
                         ErrorCode.RELATION_UNPUBLISHED,
                         "table \"" + now.qualifiedName() + "\" is no longer published with all its changes");
+            } else if (uneven != null) {
+                host.endSubscription(subscription, uneven.code(), uneven.getMessage());
+            } else if (!fed) {
+                host.endSubscription(
+                        subscription,
+                        ErrorCode.SCHEMA_CHANGED,
+                        "rows of table \"" + now.qualifiedName() + "\" may have changed without a word in the log: its"
+                                + " publication, its partitions or its storage moved");
             } else if (definitionMoved && !sameColumns(subscription, before, now)) {
                 endChanged(subscription, now);
             } else {
@@ -242,7 +263,7 @@ final class RightsKeeper {
                         "table \"" + before.qualifiedName() + "\" is no longer published");
             }
         }
-        tablesByOid.remove(before.oid());
+        tables.remove(table);
     }
 
     private void endChanged(Subscription subscription, Relation relation) {
@@ -338,7 +359,7 @@ final class RightsKeeper {
         }
         switch (asking.plan().complete(answers)) {
             case RulePlan.Verdict.Granted(var rule) -> {
-                TableState table = tablesByOid.get(subscription.relationOid());
+                TableState table = tables.table(subscription.relationOid());
                 if (table != null && rule.tier() != subscription.rule().tier()) {
                     Indexing indexing = subscription.routingKey() == null ? Indexing.UNINDEXED : Indexing.INDEXED;
                     host.metrics()
@@ -364,7 +385,7 @@ final class RightsKeeper {
     /// @param waiting the commit that had to wait for it
     void unavailable(List<Integer> oids, Xid waiting) {
         for (int oid : oids) {
-            TableState table = tablesByOid.get(oid);
+            TableState table = tables.table(oid);
             if (table != null) {
                 for (Subscription subscription : table.index().all()) {
                     host.endSubscription(
@@ -373,7 +394,7 @@ final class RightsKeeper {
                             "the rights of table \"" + table.relation().qualifiedName()
                                     + "\" could not be read in time");
                 }
-                table.markStale(waiting);
+                table.markStale(waiting, host.unseen().count());
             }
         }
     }
@@ -384,7 +405,7 @@ final class RightsKeeper {
     /// the catalog is ahead.
     void reconcile(List<RelationDefinition> announced) {
         for (RelationDefinition definition : announced) {
-            TableState table = tablesByOid.get(definition.oid());
+            TableState table = tables.table(definition.oid());
             if (table == null || table.index().size() == 0) {
                 continue;
             }

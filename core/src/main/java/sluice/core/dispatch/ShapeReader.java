@@ -8,6 +8,7 @@ import sluice.core.catalog.Column;
 import sluice.core.catalog.Grants;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
+import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.catalog.Role;
 import sluice.core.diagnostics.IdentityRemedy;
 import sluice.core.error.ErrorCode;
@@ -83,7 +84,22 @@ final class ShapeReader {
                     "table \"" + request.schema() + "." + request.table() + "\" is not in the publication with all of"
                             + " insert, update, delete and truncate; run ALTER PUBLICATION ... ADD TABLE");
         }
+        RequestException uneven = uneven(relation);
+        if (uneven != null) {
+            throw uneven;
+        }
         return relation;
+    }
+
+    /// Why the old rows of a partition root cannot be read, null when they can.
+    static @Nullable RequestException uneven(Relation relation) {
+        return relation.identity() instanceof ReplicaIdentity.Uneven(var partition)
+                ? new RequestException(
+                        ErrorCode.REPLICA_IDENTITY_INSUFFICIENT,
+                        "partition " + partition + " has a narrower replica identity than \"" + relation.qualifiedName()
+                                + "\", by which the stream describes its old rows; run ALTER TABLE " + partition
+                                + " REPLICA IDENTITY FULL")
+                : null;
     }
 
     private static Column filterColumn(Relation relation, Role role, String name) {

@@ -25,6 +25,7 @@ final class TableState {
     private Stamp stamp;
     private Lsn rightsMovedUntil = Lsn.ZERO;
     private @Nullable Xid staleSince;
+    private long staleAfter;
     private Lsn lastCommit = Lsn.ZERO;
 
     private final Map<Projection, Projection> projections = new HashMap<>();
@@ -54,11 +55,13 @@ final class TableState {
         return stamp;
     }
 
-    void reloaded(Relation newRelation, Stamp newStamp) {
+    void reloaded(Relation newRelation, Stamp newStamp, UnseenCommits unseen) {
         relation = newRelation;
         stamp = newStamp;
         Xid announced = staleSince;
-        if (announced != null && newStamp.snapshot().sees(announced)) {
+        if (announced != null
+                && newStamp.snapshot().sees(announced)
+                && unseen.showsFirst(newStamp.snapshot(), staleAfter)) {
             staleSince = null;
         }
         mappedDefinition = null;
@@ -68,8 +71,10 @@ final class TableState {
     /// The table was announced while nobody subscribed to it: read it again before anybody does.
     ///
     /// @param announcing the commit that announced it: only a catalog that sees it will do
-    void markStale(Xid announcing) {
+    /// @param dispatched how many commits were dispatched before it: the catalog has to see these too
+    void markStale(Xid announcing, long dispatched) {
         staleSince = announcing;
+        staleAfter = dispatched;
     }
 
     boolean isStale() {

@@ -64,6 +64,7 @@ public record RoutingKey(int attnum, String column, List<String> constants, Equa
             case ReplicaIdentity.UsingIndex(var index, var columns) -> columns.contains(column.attnum());
             case ReplicaIdentity.Full() -> true;
             case ReplicaIdentity.Nothing() -> false;
+            case ReplicaIdentity.Uneven(var partition) -> false;
         };
         return inIdentity ? 2 : 1;
     }

@@ -115,6 +115,87 @@ final class SpillCodecs {
         }
     };
 
+    final RecordCodec<ImageLog.Logged> logged = new RecordCodec<>() {
+        @Override
+        public void write(ImageLog.Logged logged, RecordBuffer out) {
+            out.putLong(logged.sequence());
+            out.put(operation(logged.change()));
+            image(oldImage(logged.change()), out);
+            image(newImage(logged.change()), out);
+        }
+
+        @Override
+        public ImageLog.Logged read(RecordBuffer in) {
+            long sequence = in.takeLong();
+            int operation = in.take();
+            Image old = image(in);
+            Image row = image(in);
+            return new ImageLog.Logged(sequence, change(operation, old, row));
+        }
+
+        @Override
+        public long weightBytes(ImageLog.Logged logged) {
+            return RECORD_BYTES
+                    + Image.weightBytes(oldImage(logged.change()))
+                    + Image.weightBytes(newImage(logged.change()));
+        }
+    };
+
+    private static final int INSERT = 0;
+    private static final int UPDATE = 1;
+    private static final int DELETE = 2;
+    private static final int TRUNCATE = 3;
+    private static final Tuple NO_COLUMNS = new Tuple(new byte[0], new Tuple.Kind[0], new int[0], new int[0]);
+
+    private static int operation(Change change) {
+        return switch (change) {
+            case Change.Insert insert -> INSERT;
+            case Change.Update update -> UPDATE;
+            case Change.Delete delete -> DELETE;
+            case Change.Truncate truncate -> TRUNCATE;
+        };
+    }
+
+    private static @Nullable Image oldImage(Change change) {
+        return switch (change) {
+            case Change.Insert insert -> null;
+            case Change.Update(var relation, var old, var row) -> old == null ? null : new Image(relation, old);
+            case Change.Delete(var relation, var old) -> new Image(relation, old);
+            case Change.Truncate truncate -> null;
+        };
+    }
+
+    /// Of a TRUNCATE an image without columns, which carries the relation.
+    private static @Nullable Image newImage(Change change) {
+        return switch (change) {
+            case Change.Insert(var relation, var row) -> new Image(relation, row);
+            case Change.Update(var relation, var old, var row) -> new Image(relation, row);
+            case Change.Delete delete -> null;
+            case Change.Truncate(var relation) -> new Image(relation, NO_COLUMNS);
+        };
+    }
+
+    private static Change change(int operation, @Nullable Image old, @Nullable Image row) {
+        return switch (operation) {
+            case INSERT -> new Change.Insert(known(row).relation(), known(row).tuple());
+            case UPDATE ->
+                new Change.Update(
+                        known(row).relation(),
+                        old == null ? null : old.tuple(),
+                        known(row).tuple());
+            case DELETE -> new Change.Delete(known(old).relation(), known(old).tuple());
+            case TRUNCATE -> new Change.Truncate(known(row).relation());
+            default -> throw new SpillException("a spilled image is of no operation");
+        };
+    }
+
+    private static Image known(@Nullable Image image) {
+        if (image == null) {
+            throw new SpillException("a spilled image is missing");
+        }
+        return image;
+    }
+
     private void image(@Nullable Image image, RecordBuffer out) {
         if (image == null) {
             out.putInt(-1);

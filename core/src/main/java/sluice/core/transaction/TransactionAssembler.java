@@ -2,6 +2,7 @@ package sluice.core.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.PgOutputMessage;
 import sluice.core.pgoutput.PgOutputMessage.Begin;
@@ -121,7 +122,7 @@ public final class TransactionAssembler {
             expectOpen().add(emitted);
         } else if (message.lsn().isAfter(lastLoneMessage)) {
             lastLoneMessage = message.lsn();
-            ready = new Ready(List.of(new WalEvent.LoneMessage(message.lsn(), emitted)), null, List.of());
+            ready = new Ready(List.of(new WalEvent.LoneMessage(message.lsn(), emitted)), null, null, List.of());
         } else {
             discarded++;
         }
@@ -202,7 +203,7 @@ public final class TransactionAssembler {
         private final Begin begin;
         private final List<LogicalMessage> messages = new ArrayList<>();
         private long messageBytes;
-        private List<Change> everyImage = new ArrayList<>();
+        private @Nullable ImageLog everyImage;
         private @Nullable PgOutputMessage only;
         private @Nullable NetImages net;
 
@@ -226,8 +227,12 @@ public final class TransactionAssembler {
             }
             NetImages images = net;
             if (images == null) {
-                images = new NetImages(keys, store, bounds.bytesMax());
+                // every image and the net images share the memory
+                boolean all = TransactionAssembler.this.images == TransactionImages.ALL;
+                long share = all ? Math.max(bounds.bytesMax() / 2, 1) : bounds.bytesMax();
+                images = new NetImages(keys, store, share);
                 net = images;
+                everyImage = all ? new ImageLog(store, share) : null;
                 if (only != null) {
                     addTo(images, only);
                 }
@@ -248,22 +253,22 @@ public final class TransactionAssembler {
                 case Origin m -> throw new IllegalStateException("no row: " + m);
                 case PgOutputMessage.Type m -> throw new IllegalStateException("no row: " + m);
             }
-            if (TransactionAssembler.this.images == TransactionImages.ALL) {
-                if (images.hasSpilled()) {
-                    everyImage = new ArrayList<>();
-                } else {
-                    rawChanges(row, everyImage);
-                }
+            ImageLog log = everyImage;
+            if (log != null) {
+                List<Change> raw = new ArrayList<>(1);
+                rawChanges(row, raw);
+                raw.forEach(log::add);
             }
         }
 
         Ready settle(Commit commit, List<RelationDefinition> definitions) {
             NetImages settled = net;
-            if (settled != null && settled.hasSpilled()) {
+            ImageLog log = everyImage;
+            if (settled != null && (settled.hasSpilled() || (log != null && log.hasSpilled()))) {
                 settled.settle();
                 WalEvent head = new WalEvent.SpilledBegin(
                         begin.xid(), commit.commitLsn(), commit.endLsn(), commit.commitTime(), definitions);
-                return new Ready(List.of(head), settled, messages);
+                return new Ready(List.of(head), settled, log, messages);
             }
             List<Change> changes = new ArrayList<>();
             if (settled != null) {
@@ -276,14 +281,12 @@ public final class TransactionAssembler {
             } else if (only != null) {
                 rawChanges(only, changes);
             }
-            if (TransactionAssembler.this.images == TransactionImages.ALL && settled == null && only != null) {
-                rawChanges(only, everyImage);
-            }
+            List<Change> every = everyImage(log);
             long weight = 512 + messageBytes;
             for (Change change : changes) {
                 weight += weightBytes(change);
             }
-            for (Change change : everyImage) {
+            for (Change change : every) {
                 weight += weightBytes(change);
             }
             Transaction transaction = new Transaction(
@@ -293,15 +296,31 @@ public final class TransactionAssembler {
                     commit.commitTime(),
                     definitions,
                     changes,
-                    everyImage,
+                    every,
                     messages,
                     weight);
-            return new Ready(List.of(new WalEvent.Committed(transaction)), null, List.of());
+            return new Ready(List.of(new WalEvent.Committed(transaction)), null, null, List.of());
+        }
+
+        private List<Change> everyImage(@Nullable ImageLog log) {
+            List<Change> every = new ArrayList<>();
+            if (log != null) {
+                for (Change change = log.next(); change != null; change = log.next()) {
+                    every.add(change);
+                }
+                log.close();
+            } else if (TransactionAssembler.this.images == TransactionImages.ALL && only != null) {
+                rawChanges(only, every);
+            }
+            return every;
         }
 
         void close() {
             if (net != null) {
                 net.close();
+            }
+            if (everyImage != null) {
+                everyImage.close();
             }
         }
     }
@@ -346,21 +365,27 @@ public final class TransactionAssembler {
     private final class Ready {
         private final List<WalEvent> first;
         private final @Nullable NetImages spilled;
+        private final @Nullable ImageLog everyImage;
         private final List<LogicalMessage> messages;
         private int position;
-        private Stage stage = Stage.TRUNCATES;
+        private Stage stage = Stage.EVERY_IMAGE;
 
         /// What of a spilled commit comes next.
         private enum Stage {
+            EVERY_IMAGE,
             TRUNCATES,
             ROWS,
-            END,
             OVER
         }
 
-        Ready(List<WalEvent> first, @Nullable NetImages spilled, List<LogicalMessage> messages) {
+        Ready(
+                List<WalEvent> first,
+                @Nullable NetImages spilled,
+                @Nullable ImageLog everyImage,
+                List<LogicalMessage> messages) {
             this.first = first;
             this.spilled = spilled;
+            this.everyImage = everyImage;
             this.messages = messages;
         }
 
@@ -369,35 +394,51 @@ public final class TransactionAssembler {
             if (position < first.size()) {
                 return first.get(position++);
             }
-            if (spilled == null || stage == Stage.OVER) {
+            NetImages net = spilled;
+            if (net == null || stage == Stage.OVER) {
                 return null;
             }
             List<Change> changes = new ArrayList<>();
+            ImageLog log = everyImage;
+            if (stage == Stage.EVERY_IMAGE) {
+                long weight = log == null ? 0 : fill(changes, log::next);
+                if (!changes.isEmpty()) {
+                    return new WalEvent.SpilledImages(changes, weight);
+                }
+                stage = Stage.TRUNCATES;
+            }
             if (stage == Stage.TRUNCATES) {
-                changes.addAll(spilled.truncates());
+                changes.addAll(net.truncates());
                 stage = Stage.ROWS;
             }
-            long weight = 0;
-            while (stage == Stage.ROWS && weight < bounds.chunkBytesMax()) {
-                Change change = spilled.next();
-                if (change == null) {
-                    stage = Stage.END;
-                } else {
-                    changes.add(change);
-                    weight += weightBytes(change);
-                }
-            }
+            long weight = stage == Stage.ROWS ? fill(changes, net::next) : 0;
             if (changes.isEmpty()) {
                 stage = Stage.OVER;
                 return new WalEvent.SpilledEnd(messages);
             }
-            weight += 64;
             return new WalEvent.SpilledChunk(changes, weight);
+        }
+
+        /// Takes a chunk's worth from the source.
+        private long fill(List<Change> changes, Supplier<@Nullable Change> source) {
+            long weight = 64;
+            while (weight < bounds.chunkBytesMax()) {
+                Change change = source.get();
+                if (change == null) {
+                    break;
+                }
+                changes.add(change);
+                weight += weightBytes(change);
+            }
+            return weight;
         }
 
         void close() {
             if (spilled != null) {
                 spilled.close();
+            }
+            if (everyImage != null) {
+                everyImage.close();
             }
         }
     }

@@ -19,8 +19,8 @@ public sealed interface WalEvent {
         }
     }
 
-    /// The head of a commit too large for memory. Chunks of its net images follow, then its end; nothing comes
-    /// between.
+    /// The head of a commit too large for memory. Its images, if all are kept, chunks of its net images, and its
+    /// end follow; nothing comes between.
     record SpilledBegin(Xid xid, Lsn commitLsn, Lsn endLsn, Instant commitTime, List<RelationDefinition> announced)
             implements WalEvent {
         @Override
@@ -28,6 +28,11 @@ public sealed interface WalEvent {
             return 512;
         }
     }
+
+    /// A bounded piece of every image of the spilled commit, in the order of the log, for roles that bypass row-level
+    /// security. Such pieces come before the first chunk, and only when every image is kept; the chunks are for
+    /// everybody else then.
+    record SpilledImages(List<Change> changes, long weightBytes) implements WalEvent {}
 
     /// A bounded piece of the spilled commit, in delivery order.
     record SpilledChunk(List<Change> changes, long weightBytes) implements WalEvent {}

@@ -42,7 +42,8 @@ class PolicyComposerTest {
                         Map.of(),
                         null,
                         "",
-                        ""),
+                        "",
+                        new Relation.Feed("", "", Map.of())),
                 role);
     }
 

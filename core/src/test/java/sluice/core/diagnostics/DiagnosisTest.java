@@ -120,7 +120,8 @@ class DiagnosisTest {
                 byRole,
                 new PublishedTable(null, actions, null),
                 "v1",
-                "r1");
+                "r1",
+                new Relation.Feed("", "", Map.of()));
     }
 
     private static void function(Map<Integer, Function> functions, int oid, Function.Volatility volatility) {

@@ -7,7 +7,6 @@ import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.shape.Operation;
-import sluice.core.stream.CloseReason;
 
 /// Counts as a map from a short name.
 final class Counts implements EngineMetrics {
@@ -69,16 +68,6 @@ final class Counts implements EngineMetrics {
     @Override
     public void subscriptions(Relation relation, Tier tier, SubscriptionResult.Indexing indexing, int delta) {
         add("subscriptions " + tier, delta);
-    }
-
-    @Override
-    public void streamOpened() {
-        add("streams", 1);
-    }
-
-    @Override
-    public void streamClosed(CloseReason reason) {
-        add("streams", -1);
     }
 
     @Override

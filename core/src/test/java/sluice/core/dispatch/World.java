@@ -59,6 +59,15 @@ final class World {
 
     static final RelationDefinition NOTES_DEFINITION = definition('d');
 
+    static final Relation.Feed FEED = new Relation.Feed("entry 1", "file 1", versions("1"));
+
+    static Map<Integer, String> versions(String ofBody) {
+        Map<Integer, String> versions = new LinkedHashMap<>();
+        versions.put(1, "1");
+        versions.put(3, ofBody);
+        return versions;
+    }
+
     private final Deque<Effect> effects = new ArrayDeque<>();
     private final Map<StreamHandle, Received> receivedByStream = new LinkedHashMap<>();
     final Counts counts = new Counts();
@@ -228,9 +237,8 @@ final class World {
     Lsn failOver(int commitsLost) {
         xid -= commitsLost;
         lsn -= 0x100L * commitsLost;
-        Lsn at = new Lsn(lsn + 0x80);
-        step(new Input.Wal(new WalEvent.TimelineLeft(at)));
-        return at;
+        step(new Input.Wal(new WalEvent.TimelineLeft(new Lsn(lsn + 0x80))));
+        return new Lsn(lsn + 0x80);
     }
 
     record Commit(Transaction transaction) {}
@@ -286,6 +294,11 @@ final class World {
         return new Stamp(new TransactionSnapshot(xid, xid + 1, List.of((long) xid)), new Lsn(lsn + 0x80));
     }
 
+    /// A snapshot that sees every commit so far but the one before the latest.
+    Stamp stampWithoutTheOneBefore() {
+        return new Stamp(new TransactionSnapshot(xid - 1, xid + 1, List.of((long) xid - 1)), new Lsn(lsn + 0x80));
+    }
+
     /// A snapshot taken after something the stream has not brought yet.
     Stamp stampAhead() {
         return new Stamp(new TransactionSnapshot(xid + 1, xid + 1, List.of()), new Lsn(lsn + 0x180));
@@ -316,7 +329,28 @@ final class World {
                 notes.grantsByRole(),
                 notes.published(),
                 notes.fingerprint(),
-                notes.rightsFingerprint());
+                notes.rightsFingerprint(),
+                notes.feed());
+    }
+
+    /// The table is the same, and so are its rights; how its rows reach the stream moves.
+    void feed(Relation.Feed feed, ReplicaIdentity identity, String fingerprint) {
+        notes = new Relation(
+                notes.oid(),
+                notes.schema(),
+                notes.name(),
+                notes.kind(),
+                notes.ownerOid(),
+                notes.rowSecurity(),
+                identity,
+                notes.columns(),
+                notes.indexes(),
+                notes.policies(),
+                notes.grantsByRole(),
+                notes.published(),
+                fingerprint,
+                notes.rightsFingerprint(),
+                feed);
     }
 
     /// A commit too large for memory, in one piece a change, with something happening after the first.
@@ -393,7 +427,8 @@ final class World {
                 grants,
                 new PublishedTable(null, EnumSet.allOf(PublishedTable.Action.class), null),
                 fingerprint,
-                rightsFingerprint);
+                rightsFingerprint,
+                FEED);
     }
 
     private static Column column(int attnum, String name, int type, Column.Nullability nullability) {

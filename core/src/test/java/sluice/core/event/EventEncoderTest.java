@@ -283,7 +283,8 @@ class EventEncoderTest {
                 Map.of(),
                 null,
                 "",
-                "");
+                "",
+                new Relation.Feed("", "", Map.of()));
     }
 
     private static Tuple tuple(@Nullable String... values) {

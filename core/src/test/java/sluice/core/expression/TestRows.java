@@ -49,7 +49,8 @@ final class TestRows {
                 Map.of(),
                 null,
                 "",
-                "");
+                "",
+                new Relation.Feed("", "", Map.of()));
         Tuple tuple = new Tuple(texts.toString().getBytes(StandardCharsets.UTF_8), kinds, offsets, lengths);
         return new RowImage(
                 tuple, ColumnMapping.of(new RelationDefinition(1, "public", "t", 'f', sent), relation), Instant.EPOCH);

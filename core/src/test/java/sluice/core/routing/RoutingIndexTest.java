@@ -45,7 +45,8 @@ class RoutingIndexTest {
                         new HashMap<>(),
                         null,
                         "",
-                        ""));
+                        "",
+                        new Relation.Feed("", "", Map.of())));
     }
 
     private static RoutingKey key(EqualTexts equality, String... constants) {

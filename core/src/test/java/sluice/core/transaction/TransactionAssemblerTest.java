@@ -341,4 +341,40 @@ class TransactionAssemblerTest {
                 .isInstanceOf(SpillException.class)
                 .hasMessageContaining("SLUICE_TRANSACTION_MEMORY");
     }
+
+    @Test
+    void every_image_of_a_spilled_commit_comes_in_the_order_of_the_log_before_its_net_images() {
+        PgOutputMessage[] rows = {
+            insert(KEYED, "2", "a", "b"),
+            update(KEYED, List.of(), "2", "c", UNCHANGED),
+            new Truncate(List.of(KEYED)),
+            insert(KEYED, "3", "a", "b"),
+            delete(KEYED, "3", NOT_SENT, NOT_SENT),
+            insert(KEYED, "1", "a", "b"),
+            update(KEYED, List.of("1", NOT_SENT, NOT_SENT), "4", "a", "b")
+        };
+        List<String> whole = Rows.print(((WalEvent.Committed)
+                        events(assembler(1 << 20, TransactionImages.ALL), transaction(100, rows))
+                                .getFirst())
+                .transaction()
+                .everyImage());
+        List<Change> every = new ArrayList<>();
+        List<Change> net = new ArrayList<>();
+        List<WalEvent> events = events(assembler(1, TransactionImages.ALL), transaction(100, rows));
+        for (WalEvent event : events) {
+            if (event instanceof WalEvent.SpilledImages(var changes, var weight)) {
+                assertThat(net).isEmpty();
+                every.addAll(changes);
+            } else if (event instanceof WalEvent.SpilledChunk(var changes, var weight)) {
+                net.addAll(changes);
+            }
+        }
+
+        assertThat(events.getFirst()).isInstanceOf(WalEvent.SpilledBegin.class);
+        assertThat(Rows.print(every)).hasSize(7).isEqualTo(whole);
+        assertThat(Rows.print(every)).contains("TRUNCATE t1", "INSERT t1 [3, a, b]");
+        assertThat(Rows.print(net)).isEqualTo(net(rows));
+        assertThat(store.alive).isEmpty();
+        assertThat(store.openReaders).isZero();
+    }
 }

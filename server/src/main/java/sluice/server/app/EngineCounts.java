@@ -6,7 +6,6 @@ import sluice.core.catalog.Relation;
 import sluice.core.dispatch.EngineMetrics;
 import sluice.core.event.SubscriptionResult.Indexing;
 import sluice.core.shape.Operation;
-import sluice.core.stream.CloseReason;
 import sluice.server.metrics.AuthorizationMetrics;
 import sluice.server.metrics.Metrics;
 
@@ -80,13 +79,6 @@ final class EngineCounts implements EngineMetrics {
             metrics.subscriptionRemoved(kind);
         }
     }
-
-    /// Streams are counted where their connections are.
-    @Override
-    public void streamOpened() {}
-
-    @Override
-    public void streamClosed(CloseReason reason) {}
 
     @Override
     public void duplicateDiscarded() {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.diagnostics.Diagnosis;
 import sluice.core.diagnostics.Finding;
 import sluice.core.error.ErrorCode;
@@ -53,7 +54,7 @@ public final class Lint {
         if (atStart.stream().noneMatch(finding -> NOTHING_TO_READ.contains(finding.code()))) {
             CatalogImage catalog = CatalogLoader.start(
                             pool, expectation.publication(), expectation.allowedRoles(), TIMEOUT)
-                    .load(new CatalogLoader.Scope.Everything(), TIMEOUT);
+                    .load(new CatalogScope.Everything(), TIMEOUT);
             diagnosis = Diagnosis.of(catalog, expectation.allowedRoles());
         }
         List<Finding> findings = new ArrayList<>(diagnosis.findings());

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Effect;
+import sluice.core.dispatch.Input;
 import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
@@ -52,25 +53,18 @@ final class PostgresDatabase implements Database {
     public CatalogImage load(CatalogScope scope) {
         long start = System.nanoTime();
         Duration timeout = scope instanceof CatalogScope.Everything ? EVERYTHING_TIMEOUT : catalogTimeout;
-        CatalogImage image = catalog.load(scoped(scope), timeout);
+        CatalogImage image = catalog.load(scope, timeout);
         metrics.reloadTook((System.nanoTime() - start) / 1e9);
         return image;
     }
 
-    private static CatalogLoader.Scope scoped(CatalogScope scope) {
-        return switch (scope) {
-            case CatalogScope.Everything() -> new CatalogLoader.Scope.Everything();
-            case CatalogScope.Tables(var oids) -> new CatalogLoader.Scope.Tables(oids);
-        };
-    }
-
     @Override
-    public String rightsFingerprint() {
+    public Input.RightsAnswer pollRights() {
         long start = System.nanoTime();
-        String fingerprint = rights.fingerprint().value();
+        Stamped<String> fingerprint = rights.fingerprint();
         metrics.rightsPollTook((System.nanoTime() - start) / 1e9);
         rightsPolls.incrementAndGet();
-        return fingerprint;
+        return new Input.RightsAnswer(fingerprint.value(), fingerprint.stamp());
     }
 
     /// How many polls were answered.

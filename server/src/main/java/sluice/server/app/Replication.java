@@ -93,6 +93,8 @@ final class Replication {
                 dispatchingCommitOf.set(begin.commitTime());
                 metrics.transactionSpilled();
             }
+            // its changes are counted once, by their net images
+            case WalEvent.SpilledImages images -> {}
             case WalEvent.SpilledChunk chunk -> count(chunk.changes(), nanos);
             case WalEvent.SpilledEnd end -> {}
             case WalEvent.LoneMessage message -> {}

@@ -17,6 +17,7 @@ import sluice.core.authorization.PinnedColumns;
 import sluice.core.authorization.ProbePermission;
 import sluice.core.authorization.RlsResolver;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Engine;
 import sluice.core.transaction.TransactionAssembler;
 import sluice.core.transaction.TransactionImages;
@@ -193,7 +194,7 @@ public final class SluiceServer implements AutoCloseable {
                     settings.replication().publication(),
                     settings.tokens().allowedRoles(),
                     QUERY_TIMEOUT);
-            CatalogImage catalog = loader.load(new CatalogLoader.Scope.Everything(), QUERY_TIMEOUT);
+            CatalogImage catalog = loader.load(new CatalogScope.Everything(), QUERY_TIMEOUT);
             server = new SluiceServer(
                     settings, new Foundation(metrics, keys, pool, warnings, loader, catalog), extraRoutes);
             server.begin();

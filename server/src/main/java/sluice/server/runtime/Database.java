@@ -4,6 +4,7 @@ import java.util.List;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Effect;
+import sluice.core.dispatch.Input;
 import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
@@ -15,7 +16,7 @@ public interface Database {
     CatalogImage load(CatalogScope scope);
 
     /// A text that differs whenever rights differ which the log does not tell of.
-    String rightsFingerprint();
+    Input.RightsAnswer pollRights();
 
     List<FoldAnswer> fold(Identity caller, List<Fold> folds);
 

@@ -76,11 +76,7 @@ public final class EffectRunner implements EffectSink {
                         () -> new Input.CatalogAnswer(id, null),
                         "catalog reload failed");
             case Effect.PollRights() ->
-                ask(
-                        rightsGate,
-                        () -> new Input.RightsAnswer(database.rightsFingerprint()),
-                        () -> new Input.RightsAnswer(null),
-                        "rights poll failed");
+                ask(rightsGate, database::pollRights, () -> new Input.RightsAnswer(null), "rights poll failed");
             case Effect.AskFolds(var id, var caller, var folds) ->
                 ask(
                         callerGate,

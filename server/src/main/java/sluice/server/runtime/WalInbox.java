@@ -53,6 +53,7 @@ public final class WalInbox implements WalSink {
                 received.set(at);
                 timelinesWaiting.incrementAndGet();
             }
+            case WalEvent.SpilledImages images -> {}
             case WalEvent.SpilledChunk chunk -> {}
             case WalEvent.SpilledEnd end -> {}
             case WalEvent.LoneMessage message -> {}

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.authorization.Tier;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.diagnostics.Diagnosis;
 import sluice.core.diagnostics.Finding;
 import sluice.core.diagnostics.Outlook;
@@ -143,7 +144,7 @@ class LintPgTest {
                     } else if (!finding.code().equals("unbounded_wal_retention")) {
                         database.execute(
                                 finding.remedy().replaceAll(" --.*", "").split("(?<=;) "));
-                        CatalogImage after = loader.load(new CatalogLoader.Scope.Everything(), TIMEOUT);
+                        CatalogImage after = loader.load(new CatalogScope.Everything(), TIMEOUT);
                         assertThat(Diagnosis.of(after, ROLES).findings()).doesNotContain(finding);
                     }
                 }

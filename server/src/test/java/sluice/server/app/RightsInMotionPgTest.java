@@ -5,12 +5,10 @@ import static sluice.server.app.RunningSluice.ALICE;
 import static sluice.server.app.RunningSluice.BOB;
 import static sluice.server.app.RunningSluice.shape;
 
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import sluice.testkit.Await;
 import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.sse.SseClient;
@@ -119,7 +117,7 @@ class RightsInMotionPgTest {
 
             database.execute("CREATE OR REPLACE FUNCTION public.tenant() RETURNS uuid LANGUAGE sql STABLE AS"
                     + " $$ SELECT '" + BOB + "'::uuid $$");
-            awaitPolls();
+            sluice.awaitPolls();
             insert("reviewed", 2, ALICE);
             insert("reviewed", 3, BOB);
 
@@ -173,14 +171,5 @@ class RightsInMotionPgTest {
 
     private static String row(String table, int id, String owner) {
         return "INSERT INTO " + table + " (id, owner_id, secret) VALUES (" + id + ", '" + owner + "', 'x')";
-    }
-
-    /// Two whole rights polls have begun and been answered after this instant.
-    private static void awaitPolls() {
-        long before = sluice.server().rightsPolls();
-        Await.until(
-                "the rights were polled",
-                Duration.ofSeconds(20),
-                () -> sluice.server().rightsPolls() >= before + 3);
     }
 }

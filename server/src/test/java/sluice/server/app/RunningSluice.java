@@ -90,6 +90,12 @@ final class RunningSluice implements AutoCloseable {
         Await.until("streams may open", Duration.ofSeconds(30), server::isServing);
     }
 
+    /// Two whole rights polls have begun and been answered after this call.
+    void awaitPolls() {
+        long before = server.rightsPolls();
+        Await.until("the rights were polled", Duration.ofSeconds(30), () -> server.rightsPolls() >= before + 3);
+    }
+
     SluiceServer server() {
         return server;
     }
@@ -107,14 +113,18 @@ final class RunningSluice implements AutoCloseable {
 
     /// A figure of `/metrics`, by its name and labels as they are written there; 0 when it is absent.
     double figure(String name) throws Exception {
+        return metrics()
+                .lines()
+                .filter(line -> line.startsWith(name + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+                .sum();
+    }
+
+    /// What `/metrics` says now.
+    String metrics() throws Exception {
         try (HttpClient client = HttpClient.newHttpClient()) {
-            String all = client.send(
-                            HttpRequest.newBuilder(uri("/metrics")).build(), HttpResponse.BodyHandlers.ofString())
+            return client.send(HttpRequest.newBuilder(uri("/metrics")).build(), HttpResponse.BodyHandlers.ofString())
                     .body();
-            return all.lines()
-                    .filter(line -> line.startsWith(name + " "))
-                    .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
-                    .sum();
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.expression.ColumnMapping;
@@ -109,8 +110,7 @@ final class PolicyTable implements AutoCloseable {
 
     /// Read by the product's loader; throws when `roles` cannot be read.
     CatalogImage catalog(List<String> roles) {
-        return CatalogLoader.start(pool, PUBLICATION, roles, TIMEOUT)
-                .load(new CatalogLoader.Scope.Everything(), TIMEOUT);
+        return CatalogLoader.start(pool, PUBLICATION, roles, TIMEOUT).load(new CatalogScope.Everything(), TIMEOUT);
     }
 
     List<FoldAnswer> fold(String role, String claims, List<Fold> folds) {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.expression.ColumnMapping;
@@ -84,7 +85,7 @@ final class JudgedDatabase implements AutoCloseable {
                 PostgresUrl.parse(database.url("sluice_authz")), new Pool.Sizing(2, 1, TIMEOUT), Pool.Reset.ROLLBACK);
         this.callers = new CallerQueries(pool, TIMEOUT);
         this.catalog = CatalogLoader.start(pool, PUBLICATION, List.of(ROLE), TIMEOUT)
-                .load(new CatalogLoader.Scope.Everything(), TIMEOUT);
+                .load(new CatalogScope.Everything(), TIMEOUT);
         this.relation = Objects.requireNonNull(catalog.relation("public", "t"));
     }
 

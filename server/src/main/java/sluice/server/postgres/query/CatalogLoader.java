@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Collation;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
@@ -30,18 +31,6 @@ public final class CatalogLoader {
     private final String publication;
     private final List<String> roles;
     private final BuiltIns builtIns;
-
-    /// Which tables to read.
-    public sealed interface Scope {
-        record Everything() implements Scope {}
-
-        /// @param oids tables; those not published (any more) are missing from the image
-        record Tables(List<Integer> oids) implements Scope {
-            public Tables {
-                oids = List.copyOf(oids);
-            }
-        }
-    }
 
     /// What {@link #start} reads.
     private record BuiltIns(
@@ -91,13 +80,15 @@ public final class CatalogLoader {
         return builtIns.major();
     }
 
+    /// Tables asked for that are not published (any more) are missing from the image.
+    ///
     /// @throws QueryException when the database does not answer in time, is a standby or another version than at
     ///     start, or the publication is missing
-    public CatalogImage load(Scope scope, Duration timeout) {
+    public CatalogImage load(CatalogScope scope, Duration timeout) {
         return pool.ask(Lane.CATALOG, "the catalog query", timeout, connection -> load(connection, scope, timeout));
     }
 
-    private CatalogImage load(Connection connection, Scope scope, Duration timeout) throws SQLException {
+    private CatalogImage load(Connection connection, CatalogScope scope, Duration timeout) throws SQLException {
         List<List<Row>> start = Rows.run(connection, ReadTransaction.begin(timeout) + CatalogSql.start(publication));
         Row first = start.getFirst().getFirst();
         Stamp stamp = ReadTransaction.stamp(first);
@@ -110,7 +101,7 @@ public final class CatalogLoader {
         }
         List<Integer> published = members.numbers(1);
         List<Integer> asked = new ArrayList<>(published);
-        if (scope instanceof Scope.Tables(var oids)) {
+        if (scope instanceof CatalogScope.Tables(var oids)) {
             asked.retainAll(oids);
         }
         List<List<Row>> answers = Rows.run(

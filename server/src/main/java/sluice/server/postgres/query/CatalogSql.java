@@ -67,31 +67,80 @@ final class CatalogSql {
                          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
                            AND CASE WHEN pr.prattrs IS NOT NULL THEN a.attnum = ANY (pr.prattrs::int2[])
                                     ELSE a.attgenerated = '' OR $GENERATED$ END), ''),
-                       pg_catalog.concat_ws(' ', c.oid, c.relfilenode, c.relkind, c.relreplident, c.relpersistence,
-                         pub.oid, pub.version, pub.pubinsert, pub.pubupdate, pub.pubdelete, pub.pubtruncate,
-                         (SELECT pg_catalog.string_agg(r.oid || ':' || r.xmin, ',' ORDER BY r.oid)
-                            FROM pg_catalog.pg_publication_rel r
-                           WHERE r.prpubid = pub.oid AND (r.prrelid = c.oid
-                              OR r.prrelid IN (SELECT a.ancestor FROM ancestors a WHERE a.relid = c.oid))),
-                         (SELECT pg_catalog.string_agg(s.oid || ':' || s.xmin, ',' ORDER BY s.oid)
-                            FROM pg_catalog.pg_publication_namespace s
-                           WHERE s.pnpubid = pub.oid AND s.pnnspid = c.relnamespace),
-                         (SELECT pg_catalog.string_agg(t.leaf || ':' || l.relfilenode || ':' || l.relkind::text,
-                                                       ',' ORDER BY t.leaf)
-                            FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.leaf WHERE t.relid = c.oid)),
+                       pg_catalog.concat_ws(' ', c.oid, c.relkind, c.relreplident,
+                         pub.pubinsert, pub.pubupdate, pub.pubdelete, pub.pubtruncate),
                        pg_catalog.concat_ws(' ', c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.relacl,
                          n.xmin, n.nspacl,
                          (SELECT pg_catalog.string_agg(a.attnum || ':' || a.attacl::text, ',' ORDER BY a.attnum)
                             FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL),
                          (SELECT pg_catalog.string_agg(p.oid || ':' || p.xmin, ',' ORDER BY p.oid)
-                            FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid))
+                            FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)),
+                       $FEED$,
+                       $UNEVEN$
                   FROM pub CROSS JOIN pg_catalog.pg_class c
                   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
                   LEFT JOIN pg_catalog.pg_publication_rel pr ON pr.prpubid = pub.oid AND pr.prrelid = c.oid
                  WHERE c.oid = ANY ($IDS$)
                  ORDER BY n.nspname, c.relname;
-                """.replace("$IDS$", ids(oids)).replace("$GENERATED$", generated);
+                """.replace("$FEED$", FEED)
+                        .replace("$UNEVEN$", UNEVEN)
+                        .replace("$IDS$", ids(oids))
+                        .replace("$GENERATED$", generated);
     }
+
+    /// Three columns: the source, the storage and the versions of the columns of a {@link
+    /// sluice.core.catalog.Relation.Feed}.
+    ///
+    /// TRUNCATE of a leaf is not sent when the publication publishes by the root, so each leaf's storage counts.
+    private static final String FEED = """
+            pg_catalog.concat_ws(' ', pub.oid, pub.version, c.relpersistence,
+              (SELECT pg_catalog.string_agg(r.oid || ':' || r.xmin, ',' ORDER BY r.oid)
+                 FROM pg_catalog.pg_publication_rel r
+                WHERE r.prpubid = pub.oid AND (r.prrelid = c.oid
+                   OR r.prrelid IN (SELECT a.ancestor FROM ancestors a WHERE a.relid = c.oid))),
+              '/',
+              (SELECT pg_catalog.string_agg(s.oid || ':' || s.xmin, ',' ORDER BY s.oid)
+                 FROM pg_catalog.pg_publication_namespace s
+                WHERE s.pnpubid = pub.oid AND s.pnnspid = c.relnamespace),
+              '/',
+              (SELECT pg_catalog.string_agg(i.inhrelid || ':' || i.inhparent || ':' || i.xmin, ','
+                                            ORDER BY i.inhrelid)
+                 FROM pg_catalog.pg_inherits i
+                WHERE c.relispartition AND (i.inhrelid = c.oid
+                   OR i.inhrelid IN (SELECT a.ancestor FROM ancestors a WHERE a.relid = c.oid))),
+              '/',
+              (SELECT pg_catalog.string_agg(t.leaf || ':' || i.xmin || ':' || l.relfilenode || ':' || l.relkind::text
+                                            || l.relpersistence::text, ',' ORDER BY t.leaf)
+                 FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.leaf
+                 JOIN pg_catalog.pg_inherits i ON i.inhrelid = t.leaf
+                WHERE c.relkind = 'p' AND t.relid = c.oid AND t.leaf <> c.oid)),
+            c.relfilenode,
+            coalesce((SELECT pg_catalog.string_agg(a.attnum || ':' || a.xmin, ' ' ORDER BY a.attnum)
+               FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
+            """.stripTrailing();
+
+    /// The first leaf of a partition root whose old rows lack a column of the root's identity.
+    private static final String UNEVEN = """
+            CASE WHEN c.relkind = 'p' THEN (
+              SELECT pg_catalog.format('%I.%I', ln.nspname, l.relname)
+                FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.leaf
+                JOIN pg_catalog.pg_namespace ln ON ln.oid = l.relnamespace
+               WHERE t.relid = c.oid AND l.relkind = 'r' AND l.relreplident <> 'f'
+                 AND (c.relreplident = 'f' OR EXISTS (
+                   SELECT FROM pg_catalog.pg_index ri
+                     JOIN pg_catalog.pg_attribute ra ON ra.attrelid = c.oid
+                      AND ra.attnum = ANY ((ri.indkey::int2[])[0:ri.indnkeyatts - 1])
+                    WHERE ri.indrelid = c.oid AND ri.indimmediate
+                      AND CASE c.relreplident WHEN 'd' THEN ri.indisprimary WHEN 'i' THEN ri.indisreplident END
+                      AND NOT EXISTS (
+                        SELECT FROM pg_catalog.pg_index li
+                          JOIN pg_catalog.pg_attribute la ON la.attrelid = l.oid
+                           AND la.attnum = ANY ((li.indkey::int2[])[0:li.indnkeyatts - 1])
+                         WHERE li.indrelid = l.oid AND li.indisvalid AND li.indimmediate
+                           AND CASE l.relreplident WHEN 'd' THEN li.indisprimary WHEN 'i' THEN li.indisreplident END
+                           AND la.attname = ra.attname)))
+               ORDER BY 1 LIMIT 1) END
+            """.stripTrailing();
 
     /// Live columns.
     static String columns(List<Integer> oids) {

@@ -52,7 +52,9 @@ final class RelationAssembly {
                 .map(RelationAssembly::column)
                 .toList();
         List<Row> indexRows = indexes.getOrDefault(oid, List.of());
-        ReplicaIdentity identity = identity(row.letter(8), indexRows);
+        String uneven = row.textOrNull(20);
+        ReplicaIdentity identity =
+                uneven == null ? identity(row.letter(8), indexRows) : new ReplicaIdentity.Uneven(uneven);
         List<Policy> relationPolicies =
                 policies.getOrDefault(oid, List.of()).stream().map(this::policy).toList();
         Map<String, Grants> grantsByRole = grants(oid);
@@ -70,7 +72,19 @@ final class RelationAssembly {
                 grantsByRole,
                 published(row, relationColumns),
                 digest(row.text(15) + '\n' + relationColumns + '\n' + identity + '\n' + row.text(14)),
-                digest(row.text(16) + '\n' + grantsByRole + '\n' + texts.readability(relationPolicies)));
+                digest(row.text(16) + '\n' + grantsByRole + '\n' + texts.readability(relationPolicies)),
+                new Relation.Feed(row.text(17), row.text(18), versions(row.text(19))));
+    }
+
+    private static Map<Integer, String> versions(String text) {
+        Map<Integer, String> versions = new LinkedHashMap<>();
+        for (String part : text.split(" ", -1)) {
+            int colon = part.indexOf(':');
+            if (colon > 0) {
+                versions.put(Integer.valueOf(part.substring(0, colon)), part.substring(colon + 1));
+            }
+        }
+        return Collections.unmodifiableMap(versions);
     }
 
     private static Relation.Kind kind(Row row) {

@@ -37,7 +37,7 @@ public final class RightsPoll {
                 // by value: statistics and maintenance rewrite rows of pg_class without changing a right
                 + digest(
                         "c.oid, c.relkind, c.relnamespace, c.relname, c.relowner, c.relrowsecurity,"
-                                + " c.relforcerowsecurity, c.relacl, c.relreplident,"
+                                + " c.relforcerowsecurity, c.relacl, c.relreplident, c.relpersistence,"
                                 + " CASE WHEN c.relkind = 'r' THEN c.relfilenode END",
                         "pg_catalog.pg_class c",
                         // a session's temporary tables come and go without touching a right
@@ -53,7 +53,7 @@ public final class RightsPoll {
                 + digest("e.oid, e.xmin", "pg_catalog.pg_enum e", "true")
                 + digest("t.oid, t.xmin", "pg_catalog.pg_type t", "t.oid >= 16384 AND t.typtype IN ('d', 'e', 'r')")
                 + digest("x.indexrelid, x.indisvalid, x.indisreplident", "pg_catalog.pg_index x", "x.indisreplident")
-                + digest("i.inhrelid, i.inhparent", "pg_catalog.pg_inherits i", "true")
+                + digest("i.inhrelid, i.inhparent, i.xmin", "pg_catalog.pg_inherits i", "true")
                 + digest("b.oid, b.xmin", "pg_catalog.pg_publication b", "b.pubname = " + SqlText.literal(publication))
                 + digest("s.oid, s.xmin", "pg_catalog.pg_publication_rel s", "true")
                 + digest("u.oid, u.xmin", "pg_catalog.pg_publication_namespace u", "true")

@@ -204,6 +204,7 @@ final class Streaming {
         return switch (event) {
             case WalEvent.Committed(var transaction) -> transaction.endLsn();
             case WalEvent.SpilledBegin head -> null;
+            case WalEvent.SpilledImages images -> null;
             case WalEvent.SpilledChunk chunk -> null;
             case WalEvent.SpilledEnd end -> ports.assembler().lastEnd();
             case WalEvent.LoneMessage message -> null;

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Index;
 import sluice.core.catalog.Policy;
@@ -24,7 +25,6 @@ import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.value.Oid;
 import sluice.core.value.PgType;
-import sluice.server.postgres.query.CatalogLoader.Scope;
 import sluice.testkit.PostgresDatabase;
 
 class CatalogLoaderPgTest {
@@ -193,11 +193,11 @@ class CatalogLoaderPgTest {
                     "CREATE PUBLICATION sluice FOR TABLE one, two");
             CatalogImage all = load(database);
             int one = table(all, "one").oid();
-            CatalogImage some = load(database, new Scope.Tables(List.of(one, 999_999)));
+            CatalogImage some = load(database, new CatalogScope.Tables(List.of(one, 999_999)));
             assertThat(some.relations()).extracting(Relation::name).containsExactly("one");
             assertThat(some.dictionary()).isEqualTo(all.dictionary());
             database.execute("ALTER PUBLICATION sluice DROP TABLE one");
-            assertThat(load(database, new Scope.Tables(List.of(one))).relations())
+            assertThat(load(database, new CatalogScope.Tables(List.of(one))).relations())
                     .isEmpty();
         }
     }
@@ -220,13 +220,12 @@ class CatalogLoaderPgTest {
             assertMoves(database, "t", "GRANT SELECT (a) ON t TO anon", "rights");
             assertMoves(database, "t", "ALTER TABLE t OWNER TO service_role", "rights");
             assertMoves(database, "t", "REVOKE USAGE ON SCHEMA public FROM anon", "rights");
-            assertMoves(database, "t", "ALTER TABLE t REPLICA IDENTITY FULL", "data");
+            assertMoves(database, "t", "ALTER TABLE t REPLICA IDENTITY FULL", "definition");
             // a grant on the table covers the new column too
-            assertMoves(database, "t", "ALTER TABLE t ADD b int", "datarights");
-            assertMoves(database, "t", "TRUNCATE t", "data");
-            assertMoves(database, "t", "ALTER PUBLICATION sluice SET (publish = 'insert')", "data");
-            assertMoves(database, "root", "TRUNCATE leaf", "data");
-            assertMoves(database, "root", "ALTER TABLE root DETACH PARTITION leaf", "data");
+            assertMoves(database, "t", "ALTER TABLE t ADD b int", "definitionrights");
+            assertMoves(database, "t", "TRUNCATE t", "");
+            assertMoves(database, "t", "ALTER PUBLICATION sluice SET (publish = 'insert')", "definition");
+            assertMoves(database, "root", "TRUNCATE leaf", "");
         }
     }
 
@@ -234,7 +233,7 @@ class CatalogLoaderPgTest {
         Relation before = table(load(database), name);
         database.execute(sql);
         Relation after = table(load(database), name);
-        String moved = (before.fingerprint().equals(after.fingerprint()) ? "" : "data")
+        String moved = (before.fingerprint().equals(after.fingerprint()) ? "" : "definition")
                 + (before.rightsFingerprint().equals(after.rightsFingerprint()) ? "" : "rights");
         assertThat(moved).as(sql).isEqualTo(expected);
     }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Function;
@@ -27,7 +28,6 @@ import sluice.core.catalog.Grants;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
 import sluice.core.value.Oid;
-import sluice.server.postgres.query.CatalogLoader.Scope;
 import sluice.testkit.DatabaseOptions;
 import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
@@ -284,13 +284,14 @@ class CatalogRightsPgTest {
             database.execute("CREATE PUBLICATION sluice FOR ALL TABLES");
             long started = System.nanoTime();
             CatalogLoader loader = CatalogLoader.start(pool, "sluice", ROLES, TIMEOUT);
-            CatalogImage image = loader.load(new Scope.Everything(), TIMEOUT);
+            CatalogImage image = loader.load(new CatalogScope.Everything(), TIMEOUT);
             assertThat(image.relations()).hasSize(200);
-            Scope one = new Scope.Tables(List.of(table(image, "t7").oid()));
+            CatalogScope one =
+                    new CatalogScope.Tables(List.of(table(image, "t7").oid()));
             RightsPoll poll = new RightsPoll(pool, "sluice", TIMEOUT);
             poll.fingerprint();
             long first = System.nanoTime() - started;
-            Duration everything = mean(() -> loader.load(new Scope.Everything(), TIMEOUT));
+            Duration everything = mean(() -> loader.load(new CatalogScope.Everything(), TIMEOUT));
             Duration table = mean(() -> loader.load(one, TIMEOUT));
             Duration rights = mean(poll::fingerprint);
             System.out.printf(

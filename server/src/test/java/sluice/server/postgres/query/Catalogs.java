@@ -3,10 +3,10 @@ package sluice.server.postgres.query;
 import java.util.List;
 import java.util.Objects;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Relation;
-import sluice.server.postgres.query.CatalogLoader.Scope;
 import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
 
@@ -21,10 +21,10 @@ final class Catalogs {
     }
 
     static CatalogImage load(PostgresDatabase database) {
-        return load(database, new Scope.Everything());
+        return load(database, new CatalogScope.Everything());
     }
 
-    static CatalogImage load(PostgresDatabase database, Scope scope) {
+    static CatalogImage load(PostgresDatabase database, CatalogScope scope) {
         try (Pool pool = Questions.pool(database)) {
             return CatalogLoader.start(pool, "sluice", ROLES, Questions.TIMEOUT).load(scope, Questions.TIMEOUT);
         }
