@@ -1,6 +1,8 @@
 package sluice.core.authorization;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import sluice.core.catalog.Policy;
@@ -11,6 +13,10 @@ import sluice.core.catalog.Role;
 ///
 /// Source: PostgreSQL 18 manual, 5.9 "Row Security Policies" and CREATE POLICY; `rowsecurity.c` and `rls.c`.
 public final class PolicyComposer {
+    /// `strcmp`, as the index on names and the rewriter compare.
+    private static final Comparator<Policy> BY_NAME =
+            Comparator.comparing(policy -> policy.name().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
+
     private PolicyComposer() {}
 
     /// What comes of the flags, the owner, the role and the TO lists.
@@ -23,9 +29,9 @@ public final class PolicyComposer {
         /// Row-level security applies and no permissive policy does: nothing is visible.
         record NothingVisible() implements Composition {}
 
-        /// A row is visible when one of `permissive` and all of `restrictive` are TRUE for it. Both
-        /// by name, the order
-        /// in which PostgreSQL evaluates them.
+        /// A row is visible when one of `permissive` and all of `restrictive` are TRUE for it. Both in the order in
+        /// which PostgreSQL evaluates them, for what raises in one is not reached behind a deciding other:
+        /// restrictive ones by name, permissive ones by name backwards.
         record Policies(List<Policy> permissive, List<Policy> restrictive) implements Composition {
             public Policies {
                 permissive = List.copyOf(permissive);
@@ -71,8 +77,9 @@ public final class PolicyComposer {
         if (permissive.isEmpty()) {
             return new Composition.NothingVisible();
         }
-        permissive.sort(Comparator.comparing(Policy::name));
-        restrictive.sort(Comparator.comparing(Policy::name));
+        // relcache.c puts each policy its index scan finds in front; rowsecurity.c sorts only the restrictive ones
+        permissive.sort(BY_NAME.reversed());
+        restrictive.sort(BY_NAME);
         return new Composition.Policies(permissive, restrictive);
     }
 

@@ -75,7 +75,8 @@ final class Constants {
     static boolean readsText(Callable callable) {
         return callable.kind() == Callable.Kind.CAST
                 && JudgedColumn.spelt(callable.result())
-                && List.of("text", "varchar").contains(callable.arguments().getFirst())
+                && List.of("text", "varchar", "bpchar")
+                        .contains(callable.arguments().getFirst())
                 && !List.of("text", "varchar", "bpchar", "name", "word").contains(callable.result());
     }
 

@@ -146,7 +146,7 @@ final class Court {
     }
 
     /// `t`, `f`, `n`, `u` for undecidable, `e` for an error and `x` for a failure of ours.
-    private static char answer(@Nullable Predicate predicate, RowImage row) {
+    static char answer(@Nullable Predicate predicate, RowImage row) {
         if (predicate == null) {
             return 'e';
         }

@@ -41,33 +41,40 @@ final class JudgedDatabase implements AutoCloseable {
     /// One letter for each row: `t`, `f`, `n` for NULL, `e` where PostgreSQL raises. All rows at once, and each by
     /// itself where that raises.
     private static final String ASK = """
-            CREATE FUNCTION public.judge_ask(judge_e text) RETURNS text LANGUAGE plpgsql AS $f$
-            DECLARE judge_answers text;
-            BEGIN
-              BEGIN
-                EXECUTE 'SELECT string_agg(coalesce(left((' || judge_e || ')::text, 1), ''n''), '''' ORDER BY t.id)'
-                  || ' FROM public.t' INTO judge_answers;
-                RETURN judge_answers;
-              EXCEPTION WHEN OTHERS THEN NULL;
-              END;
-              EXECUTE 'DO $do$ DECLARE judge_k int; judge_answer text; judge_answers text := ''''; BEGIN'
-                || ' FOR judge_k IN SELECT t.id FROM public.t ORDER BY t.id LOOP BEGIN'
-                || ' SELECT coalesce(left((' || judge_e || ')::text, 1), ''n'') INTO judge_answer FROM public.t'
-                || ' WHERE t.id = judge_k; EXCEPTION WHEN OTHERS THEN judge_answer := ''e''; END;'
-                || ' judge_answers := judge_answers || judge_answer; END LOOP;'
-                || ' PERFORM set_config(''judge.answers'', judge_answers, true); END $do$';
-              RETURN current_setting('judge.answers');
-            END $f$""";
+        CREATE FUNCTION public.judge_ask(judge_e text) RETURNS text LANGUAGE plpgsql AS $f$
+        DECLARE judge_answers text;
+        BEGIN
+          BEGIN
+            EXECUTE 'SELECT string_agg(coalesce(left((' || judge_e || ')::text, 1), ''n''), '''' ORDER BY t.id)'
+              || ' FROM public.t' INTO judge_answers;
+            RETURN judge_answers;
+          EXCEPTION WHEN OTHERS THEN NULL;
+          END;
+          EXECUTE 'DO $do$ DECLARE judge_k int; judge_answer text; judge_answers text := ''''; BEGIN'
+            || ' FOR judge_k IN SELECT t.id FROM public.t ORDER BY t.id LOOP BEGIN'
+            || ' SELECT coalesce(left((' || judge_e || ')::text, 1), ''n'') INTO judge_answer FROM public.t'
+            || ' WHERE t.id = judge_k; EXCEPTION WHEN OTHERS THEN judge_answer := ''e''; END;'
+            || ' judge_answers := judge_answers || judge_answer; END LOOP;'
+            || ' PERFORM set_config(''judge.answers'', judge_answers, true); END $do$';
+          RETURN current_setting('judge.answers');
+        END $f$\
+        """;
 
-    /// The text of a value in one row, NULL where PostgreSQL raises.
+    /// The text of a value in the first of ten rows that has one and does not raise, else NULL.
     private static final String VALUE = """
-            CREATE FUNCTION public.judge_value(judge_e text, judge_id int) RETURNS text LANGUAGE plpgsql AS $f$
-            DECLARE judge_value text;
+        CREATE FUNCTION public.judge_value(judge_e text, judge_id int) RETURNS text LANGUAGE plpgsql AS $f$
+        DECLARE judge_value text;
+        BEGIN
+          FOR judge_k IN judge_id .. judge_id + 9 LOOP
             BEGIN
-              EXECUTE 'SELECT (' || judge_e || ')::text FROM public.t WHERE t.id = ' || judge_id INTO judge_value;
-              RETURN judge_value;
-            EXCEPTION WHEN OTHERS THEN RETURN NULL;
-            END $f$""";
+              EXECUTE 'SELECT (' || judge_e || ')::text FROM public.t WHERE t.id = ' || judge_k INTO judge_value;
+              EXIT WHEN judge_value IS NOT NULL;
+            EXCEPTION WHEN OTHERS THEN NULL;
+            END;
+          END LOOP;
+          RETURN judge_value;
+        END $f$\
+        """;
 
     private final PostgresDatabase database;
     private final List<JudgedColumn> columns;
@@ -264,7 +271,8 @@ final class JudgedDatabase implements AutoCloseable {
         return database;
     }
 
-    private static Tuple tuple(List<@Nullable String> texts) {
+    /// As pgoutput would send it.
+    static Tuple tuple(List<@Nullable String> texts) {
         Tuple.Kind[] kinds = new Tuple.Kind[texts.size()];
         int[] offsets = new int[texts.size()];
         int[] lengths = new int[texts.size()];
