@@ -26,6 +26,7 @@ import sluice.core.authorization.RlsResolver;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
 import sluice.core.expression.FoldAnswer;
@@ -77,7 +78,7 @@ class RowSecurityJudgePgTest {
                             Pool.Reset.ROLLBACK);
                     Connection printing = printing(database)) {
                 CatalogImage catalog = CatalogLoader.start(pool, GuardedTables.PUBLICATION, guarded.roles(), TIMEOUT)
-                        .load(new CatalogLoader.Scope.Everything(), TIMEOUT);
+                        .load(new CatalogScope.Everything(), TIMEOUT);
                 Judged judged = new Judged(database, printing, catalog, new CallerQueries(pool, TIMEOUT), tally);
                 for (int table = 0; table < tables; table++) {
                     for (String role : guarded.roles()) {
