@@ -27,6 +27,7 @@ class ExpressionJudgePgTest {
         assertThat(verdicts.hiddenDecided())
                 .as("rows decided without some columns")
                 .isGreaterThan(decisions / 100);
+        assertThat(verdicts.undecidable()).as("whole rows not decided").isLessThanOrEqualTo(verdicts.decisions() / 4);
         assertThat(verdicts.withheldMore()).as("rows only we raise for").isLessThanOrEqualTo(decisions / 50);
         assertThat(verdicts.oneAnswer()).as("samples of one answer").isLessThan(verdicts.samples() * 2 / 3);
     }

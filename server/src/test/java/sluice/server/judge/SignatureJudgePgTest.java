@@ -20,6 +20,7 @@ class SignatureJudgePgTest {
         assertThat(verdicts.vacuous())
                 .as("signatures that gave one answer only")
                 .hasSizeLessThanOrEqualTo(verdicts.coveredSignatures() / 20);
+        assertThat(verdicts.undecidable()).as("whole rows not decided").isLessThanOrEqualTo(verdicts.decisions() / 4);
         assertThat(verdicts.withheldMore())
                 .as("rows only we raise for")
                 .isLessThanOrEqualTo(verdicts.decisions() / 100);

@@ -29,6 +29,7 @@ final class Verdicts {
     private long gaveUp;
     private long raised;
     private long withheldMore;
+    private long undecidable;
 
     /// @param row counted from 0
     record Difference(String claims, Sample sample, int row, char ours, char theirs, boolean hidden) {}
@@ -69,7 +70,8 @@ final class Verdicts {
             raised += their == 'e' ? 1 : 0;
             // a whole row we cannot decide is safe, and as bad as an error that only we raise
             if (our == 'u' || (our == 'e' && their != 'e')) {
-                withheldMore++;
+                undecidable += our == 'u' ? 1 : 0;
+                withheldMore += our == 'u' ? 0 : 1;
                 if (withheldMoreExamples.size() < EXAMPLES_MAX && row == ours.indexOf(String.valueOf(our))) {
                     withheldMoreExamples.add(
                             our + " for " + their + ": " + sample.term().sql());
@@ -110,6 +112,11 @@ final class Verdicts {
 
     long withheldMore() {
         return withheldMore;
+    }
+
+    /// Rows of which every column was there, and which were not decided all the same.
+    long undecidable() {
+        return undecidable;
     }
 
     List<String> withheldMoreExamples() {
@@ -165,8 +172,9 @@ final class Verdicts {
         return String.format(
                 Locale.ROOT,
                 "%,d decisions, %,d with hidden columns (%,d of them decided), %d differences; %,d samples, %,d of one"
-                        + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided,"
-                        + " %,d no policies, %,d given up; %,d rows raised by PostgreSQL, %,d raised or undecidable only here",
+                    + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided, %,d"
+                    + " no policies, %,d given up; %,d rows raised by PostgreSQL, %,d by us only, %,d undecidable for"
+                    + " us though whole",
                 decisions,
                 hiddenDecisions,
                 hiddenDecided,
@@ -179,6 +187,7 @@ final class Verdicts {
                 noPolicy,
                 gaveUp,
                 raised,
-                withheldMore);
+                withheldMore,
+                undecidable);
     }
 }
