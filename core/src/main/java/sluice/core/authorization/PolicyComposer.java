@@ -29,7 +29,8 @@ public final class PolicyComposer {
         /// Row-level security applies and no permissive policy does: nothing is visible.
         record NothingVisible() implements Composition {}
 
-        /// A row is visible when one of `permissive` and all of `restrictive` are TRUE for it. Both in the order in
+        /// A row is visible when one of `permissive` and all of `restrictive` are TRUE for it. Both
+        /// in the order in
         /// which PostgreSQL evaluates them, for what raises in one is not reached behind a deciding other:
         /// restrictive ones by name, permissive ones by name backwards.
         record Policies(List<Policy> permissive, List<Policy> restrictive) implements Composition {

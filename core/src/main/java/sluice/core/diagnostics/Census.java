@@ -56,16 +56,14 @@ public record Census(CatalogImage catalog, int streams, List<Group> groups) {
             }
         }
         List<Finding> findings = new ArrayList<>();
-        probed.forEach(
-                (table, count) -> findings.add(
-                        Finding.of(
-                                Finding.Code.TIER_C_SUBSCRIPTIONS,
-                                table,
-                                null,
-                                new Finding.Text(
-                                        counted(count, "open subscription") + " of Tier C",
-                                        "each asks PostgreSQL about each change of the table; past the bounds they are withheld",
-                                        "rewrite the policies that tier_c_policy names, or set SLUICE_TIER_C=deny"))));
+        probed.forEach((table, count) -> findings.add(Finding.of(
+                Finding.Code.TIER_C_SUBSCRIPTIONS,
+                table,
+                null,
+                new Finding.Text(
+                        counted(count, "open subscription") + " of Tier C",
+                        "each asks PostgreSQL about each change of the table; past the bounds they are withheld",
+                        "rewrite the policies that tier_c_policy names, or set SLUICE_TIER_C=deny"))));
         unindexed.forEach((table, count) -> findings.add(Finding.of(
                 Finding.Code.UNINDEXED_SHAPE,
                 table,

@@ -49,7 +49,8 @@ final class TableFindings {
                 columns.isEmpty() ? "it has the replica identity of an index that was dropped" : "";
             case ReplicaIdentity.Default(var columns) ->
                 columns.isEmpty() ? "it has the replica identity DEFAULT and no immediate primary key" : "";
-            case ReplicaIdentity.Full(), ReplicaIdentity.Uneven(_) -> "";
+            case ReplicaIdentity.Full() -> "";
+            case ReplicaIdentity.Uneven(var partition) -> "";
         };
         if (!reason.isEmpty()) {
             findings.add(Finding.of(

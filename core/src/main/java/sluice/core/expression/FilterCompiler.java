@@ -142,7 +142,8 @@ public final class FilterCompiler {
                 .apply(operator, ValueTypes.BOOL.oid(), column.collationOid(), List.of(left, right));
     }
 
-    /// The type an operator reads a value as: the declared one where that has the same form, as text has of varchar.
+    /// The type an operator reads a value as: the declared one where that has the same form, as
+    /// text has of varchar.
     private static ValueType<?> passedAs(int declared, ValueType<?> type) {
         ValueType<?> known = ValueTypes.ofOid(declared);
         return known != null && known.hasFormOf(type) ? known : type;

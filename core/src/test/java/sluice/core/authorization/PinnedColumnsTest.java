@@ -13,8 +13,8 @@ import sluice.core.expression.FilterTree;
 
 class PinnedColumnsTest {
     private static FilterTree<FilterTerm> leaf(int attnum, Operator operator, Negation negation, EqualTexts equality) {
-        Column column = new Column(
-                attnum, "c" + attnum, 25, -1, Column.Nullability.NULLABLE, Column.Generation.NONE, 100);
+        Column column =
+                new Column(attnum, "c" + attnum, 25, -1, Column.Nullability.NULLABLE, Column.Generation.NONE, 100);
         return new FilterTree.Leaf<>(new FilterTerm(column, operator, List.of("x"), negation, equality));
     }
 
