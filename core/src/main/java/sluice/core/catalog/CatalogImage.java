@@ -15,9 +15,15 @@ public final class CatalogImage {
     private final Map<Integer, Relation> relationsByOid;
     private final Map<String, Integer> relationOidsByName = new HashMap<>();
     private final Dictionary dictionary;
+    private final @Nullable String rights;
 
     /// @param relations every published table, in the order messages should list them
     public CatalogImage(Stamp stamp, Collection<Relation> relations, Dictionary dictionary) {
+        this(stamp, relations, dictionary, null);
+    }
+
+    /// @param rights what the rights poll says in the same snapshot; null when it was not asked
+    public CatalogImage(Stamp stamp, Collection<Relation> relations, Dictionary dictionary, @Nullable String rights) {
         this.stamp = stamp;
         Map<Integer, Relation> byOid = new LinkedHashMap<>();
         for (Relation relation : relations) {
@@ -26,6 +32,7 @@ public final class CatalogImage {
         }
         this.relationsByOid = Collections.unmodifiableMap(byOid);
         this.dictionary = dictionary;
+        this.rights = rights;
     }
 
     /// Everything besides tables.
@@ -43,6 +50,11 @@ public final class CatalogImage {
 
     public Stamp stamp() {
         return stamp;
+    }
+
+    /// What the rights poll says of exactly this state of the catalog, null when it was not asked.
+    public @Nullable String rights() {
+        return rights;
     }
 
     public Collection<Relation> relations() {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Stamp;
 import sluice.core.transaction.WalEvent;
+import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
 
 /// The line of commits while it is parked for a catalog reload. Owned by the engine's thread.
@@ -46,6 +47,12 @@ final class CatalogLine {
 
     boolean isFree() {
         return parked == null;
+    }
+
+    /// Where the commit that waits here is in the log, 0 while none does.
+    Lsn parkedAt() {
+        Parked held = parked;
+        return held == null ? Lsn.ZERO : CommitStart.commitLsn(held.event());
     }
 
     void park(WalEvent event, Xid xid, List<Integer> oids, long requestId, Instant now) {

@@ -37,7 +37,7 @@ final class CatalogSchedule {
 
     void tick(Instant now) {
         if (loadOut != 0 && now.isAfter(loadDeadline)) {
-            loaded(Outcome.FAILED, now);
+            loaded(null, now);
         }
         if (!now.isBefore(nextLoad)) {
             nextLoad = now.plus(settings.catalogRefresh());
@@ -74,22 +74,23 @@ final class CatalogSchedule {
         nextPoll = Instant.EPOCH;
     }
 
+    /// Some tables were read again and rights had moved: whether the last poll saw them so is not known.
+    void movedBesides() {
+        rightsSeen = null;
+    }
+
     boolean isOut(long requestId) {
         return loadOut != 0 && requestId == loadOut;
     }
 
-    /// How a load ended.
-    enum Outcome {
-        TAKEN,
-        FAILED
-    }
-
-    /// The load that is out was answered, or failed: then the next poll asks for it again.
-    void loaded(Outcome outcome, Instant now) {
+    /// The load that is out was answered, or failed.
+    ///
+    /// @param rights what the poll says of the state that was loaded, which need not be what the last poll said:
+    /// rights may have moved in between and back again since, and the next poll must notice. Null when that is
+    /// not known or the load failed: the next poll asks for it again.
+    void loaded(@Nullable String rights, Instant now) {
         loadOut = 0;
-        if (outcome == Outcome.FAILED) {
-            rightsSeen = null;
-        }
+        rightsSeen = rights;
         if (loadAgain) {
             load(now);
         }

@@ -12,7 +12,6 @@ import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
-import sluice.core.dispatch.CatalogSchedule.Outcome;
 import sluice.core.dispatch.CommitDispatch.Pass;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
@@ -94,9 +93,14 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     /// Everything up to here has been dispatched.
-    @Override
     public Lsn position() {
         return position;
+    }
+
+    /// A parked commit has everything before it behind itself, though the position is still where the last one ended.
+    @Override
+    public Lsn dispatchedUntil() {
+        return position.max(line.parkedAt());
     }
 
     public int streamCount() {
@@ -201,7 +205,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     private void parkOrRelease(WalEvent event) {
-        List<RelationDefinition> announced = announced(event);
+        List<RelationDefinition> announced = CommitStart.announced(event);
         Set<Integer> outdated = new LinkedHashSet<>();
         for (RelationDefinition definition : announced) {
             TableState table = rights.table(definition.oid());
@@ -210,7 +214,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 outdated.add(definition.oid());
                 outdated.add(namesake.relation().oid());
             } else if (table != null && table.index().size() == 0) {
-                table.markStale(xid(event), unseen().count());
+                table.markStale(CommitStart.xid(event), unseen().count());
             } else if (table != null && !seesCommit(table.stamp(), event)) {
                 outdated.add(definition.oid());
             }
@@ -224,35 +228,13 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         if (outdated.isEmpty()) {
             release(event);
         } else {
-            line.park(event, xid(event), new ArrayList<>(outdated), ++lastRequestId, now);
+            line.park(event, CommitStart.xid(event), new ArrayList<>(outdated), ++lastRequestId, now);
         }
     }
 
     /// Whether the catalog is as new as the commit and as every commit before it.
     private boolean seesCommit(Stamp stamp, WalEvent event) {
-        return stamp.snapshot().sees(xid(event)) && unseen().showsFirst(stamp.snapshot(), unseen().count());
-    }
-
-    private static sluice.core.wal.Xid xid(WalEvent event) {
-        return switch (event) {
-            case WalEvent.Committed(var transaction) -> transaction.xid();
-            case WalEvent.SpilledBegin begin -> begin.xid();
-            case WalEvent.SpilledImages _, WalEvent.SpilledChunk _, WalEvent.SpilledEnd _ -> throw noCommit(event);
-            case WalEvent.LoneMessage _, WalEvent.TimelineLeft _, WalEvent.Idle _ -> throw noCommit(event);
-        };
-    }
-
-    private static List<RelationDefinition> announced(WalEvent event) {
-        return switch (event) {
-            case WalEvent.Committed(var transaction) -> transaction.announced();
-            case WalEvent.SpilledBegin begin -> begin.announced();
-            case WalEvent.SpilledImages _, WalEvent.SpilledChunk _, WalEvent.SpilledEnd _ -> throw noCommit(event);
-            case WalEvent.LoneMessage _, WalEvent.TimelineLeft _, WalEvent.Idle _ -> throw noCommit(event);
-        };
-    }
-
-    private static IllegalStateException noCommit(WalEvent event) {
-        return new IllegalStateException("not the start of a commit: " + event.getClass());
+        return stamp.snapshot().sees(CommitStart.xid(event)) && unseen().showsFirst(stamp.snapshot(), unseen().count());
     }
 
     /// What a spilled commit touches is not known at its begin: it may be any table.
@@ -274,7 +256,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     private void release(WalEvent event) {
-        rights.reconcile(announced(event));
+        rights.reconcile(CommitStart.announced(event));
         if (event instanceof WalEvent.Committed(var transaction)) {
             dispatch(transaction);
         } else if (event instanceof WalEvent.SpilledBegin begin) {
@@ -351,7 +333,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             } else if (image != null) {
                 take(image, null);
             }
-            schedule.loaded(image == null ? Outcome.FAILED : Outcome.TAKEN, now);
+            schedule.loaded(image == null ? null : image.rights(), now);
             return;
         }
         if (waiting != null) {
@@ -376,6 +358,9 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private void take(CatalogImage answer, @Nullable List<Integer> asked) {
         if (rights.apply(answer, asked)) {
             effects.emit(new Effect.UseCatalog(rights.catalog()));
+            if (asked != null) {
+                schedule.movedBesides();
+            }
         }
     }
 
@@ -388,7 +373,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                         Notice.Level.ERROR,
                         "catalog reload timed out; the shapes of its tables end",
                         List.of("tables", String.valueOf(oids)))));
-                rights.unavailable(oids, xid(event));
+                rights.unavailable(oids, CommitStart.xid(event));
                 release(event);
             }
         }

@@ -33,7 +33,8 @@ final class Installation {
 
         EngineSettings settings();
 
-        Lsn position();
+        /// Every commit before this position has been dispatched.
+        Lsn dispatchedUntil();
 
         Instant now();
 
@@ -109,8 +110,8 @@ final class Installation {
                         table.shared(entry.draft().visible().projection()),
                         highestAttnum(table.relation()),
                         rule));
-        if (host.position().isBefore(table.rightsMovedUntil())) {
-            subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil(), host.position());
+        if (host.dispatchedUntil().isBefore(table.rightsMovedUntil())) {
+            subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil(), host.dispatchedUntil());
         }
         host.add(subscription, table);
         host.metrics().resolved(rule.tier(), Resolution.GRANTED, took);

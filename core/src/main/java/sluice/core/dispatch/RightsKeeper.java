@@ -36,7 +36,8 @@ import sluice.core.wal.Xid;
 final class RightsKeeper {
     /// What the keeper needs of the engine.
     interface Host {
-        Lsn position();
+        /// Every commit before this position has been dispatched: the position, or where the parked commit begins.
+        Lsn dispatchedUntil();
 
         Instant now();
 
@@ -320,7 +321,7 @@ final class RightsKeeper {
         RulePlan plan = host.planner()
                 .plan(catalog, table.relation(), role, subscription.filter().conjuncts());
         Rule before = subscription.rule();
-        subscription.needsAlso(before, table.rightsMovedUntil(), host.position());
+        subscription.needsAlso(before, table.rightsMovedUntil(), host.dispatchedUntil());
         subscription.resolving();
         Asking asking = new Asking(plan, visible, subscription.generation(), host.now());
         host.questions()

@@ -16,6 +16,7 @@ import static sluice.core.dispatch.World.update;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import sluice.core.catalog.CatalogImage;
 import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
@@ -191,6 +192,33 @@ class ParkingTest {
     }
 
     @Test
+    void a_parked_commit_past_the_first_move_is_judged_by_the_rules_on_both_sides_of_the_second() {
+        assertThat(shownAfterTwoMoves(granted(everything()))).hasSize(1);
+    }
+
+    @Test
+    void a_parked_commit_past_the_first_move_is_not_shown_what_the_rule_of_between_hid() {
+        assertThat(shownAfterTwoMoves(granted(ownedBy("alice")))).isEmpty();
+    }
+
+    /// Rights move, nothing is committed, they move again to a rule that shows everything, and the next commit parks
+    /// for it.
+    private List<String> shownAfterTwoMoves(sluice.core.authorization.RulePlan between) {
+        world.plan = granted(ownedBy("alice"));
+        var stream = world.open("alice", notesShape("a"));
+        world.plan = between;
+        world.moveRights("r2", ALL_COLUMNS);
+        world.step(new Input.RightsAnswer("r2"));
+        answerReload();
+        world.plan = granted(everything());
+        world.moveRights("r3", ALL_COLUMNS);
+
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "bob", "x"));
+        answerReload();
+        return stream.changes();
+    }
+
+    @Test
     void a_column_granted_ahead_of_the_position_is_not_shown_in_a_row_of_before() {
         world.moveRights("r2", List.of(1, 2));
         world.step(new Input.RightsAnswer("moved"));
@@ -236,6 +264,36 @@ class ParkingTest {
         answerReload();
 
         assertThat(stream.frames.getFirst()).contains("shape_not_authorized");
+    }
+
+    @Test
+    void rights_that_move_back_after_a_load_saw_them_moved_are_loaded_again_at_the_next_poll() {
+        world.step(new Input.RightsAnswer("as at first"));
+        world.moveRights("r2", ALL_COLUMNS);
+        answerReload("moved");
+        world.moveRights("r1", ALL_COLUMNS);
+
+        world.step(new Input.RightsAnswer("as at first"));
+        answerReload("as at first");
+        world.step(new Input.RightsAnswer("as at first"));
+
+        assertThat(world.asked(Effect.LoadCatalog.class))
+                .as("nothing moved since")
+                .isFalse();
+    }
+
+    @Test
+    void rights_that_move_back_after_a_table_was_read_again_are_loaded_at_the_next_poll() {
+        world.open("alice", notesShape("a"));
+        world.step(new Input.RightsAnswer("as at first"));
+        answerReload("as at first");
+        world.moveFunctions();
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
+        answerReload();
+
+        world.step(new Input.RightsAnswer("as at first"));
+
+        answerReload();
     }
 
     @Test
@@ -498,6 +556,14 @@ class ParkingTest {
         world.step(new Input.RightsAnswer(fingerprint));
         world.step(new Input.CatalogAnswer(
                 world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampAhead())));
+    }
+
+    /// @param polled what the rights poll says in the snapshot of the answer
+    private void answerReload(String polled) {
+        CatalogImage image = world.imageAt(world.stamp());
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(),
+                new CatalogImage(image.stamp(), image.relations(), image.dictionary(), polled)));
     }
 
     private void answerReload() {

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Collation;
@@ -121,7 +122,20 @@ public final class CatalogLoader {
                 new RelationAssembly(answers.get(1), answers.get(2), answers.get(3), answers.get(4), texts);
         List<Relation> relations =
                 answers.getFirst().stream().map(assembly::relation).toList();
-        return new CatalogImage(stamp, relations, dictionary(answers.subList(5, answers.size())));
+        return new CatalogImage(
+                stamp, relations, dictionary(answers.subList(5, answers.size())), rights(connection, scope));
+    }
+
+    /// Only what is loaded whole is compared with the poll.
+    private @Nullable String rights(Connection connection, CatalogScope scope) throws SQLException {
+        return switch (scope) {
+            case CatalogScope.Everything() ->
+                Rows.run(connection, "SELECT " + RightsPoll.digests(publication))
+                        .getFirst()
+                        .getFirst()
+                        .text(0);
+            case CatalogScope.Tables _ -> null;
+        };
     }
 
     private static List<Integer> withPolicies(List<Row> policies) {

@@ -32,7 +32,12 @@ public final class RightsPoll {
     }
 
     private static String query(String publication) {
-        return "SELECT " + ReadTransaction.STAMP + ", pg_catalog.concat_ws(' '"
+        return "SELECT " + ReadTransaction.STAMP + ", " + digests(publication);
+    }
+
+    /// The fingerprint as one SQL expression.
+    static String digests(String publication) {
+        return "pg_catalog.concat_ws(' '"
                 + digest("p.oid, p.xmin", "pg_catalog.pg_policy p", "true")
                 // by value: statistics and maintenance rewrite rows of pg_class without changing a right
                 + digest(
