@@ -13,7 +13,6 @@ public final class AuthorizationMetrics {
     private final Histogram resolveSeconds;
     private final Counter probes;
     private final Counter probesWithheld;
-    private final Counter downgrades;
     private final Counter compileFailures;
     private final Counter unknown;
 
@@ -30,11 +29,6 @@ public final class AuthorizationMetrics {
                 "sluice_authz_tier_c_probes_total", "Queries that decided one change.", "schema", "table");
         probesWithheld = figures.counter(
                 "sluice_authz_tier_c_withheld_total", "Changes withheld for want of an answer.", "schema", "table");
-        downgrades = figures.counter(
-                "sluice_authz_downgrades_total",
-                "Rules decided differently here than by PostgreSQL; should stay 0.",
-                "schema",
-                "table");
         compileFailures = figures.counter(
                 "sluice_authz_compile_failures_total",
                 "Rules that cannot be decided in process.",
@@ -79,10 +73,6 @@ public final class AuthorizationMetrics {
 
     public void probeWithheld(String schema, String table) {
         byTable(probesWithheld, tables, schema, table).inc();
-    }
-
-    public void downgraded(String schema, String table) {
-        byTable(downgrades, tables, schema, table).inc();
     }
 
     /// @param reason the kind of node that has no compiled form, one of a fixed few

@@ -7,7 +7,7 @@ import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongSupplier;
+import java.util.function.DoubleSupplier;
 
 /// Makes figures and remembers what it made, so that the documentation can be compared with it.
 final class Figures {
@@ -31,15 +31,15 @@ final class Figures {
     }
 
     /// A gauge that is absent while its value is below zero.
-    void gaugeWhenKnown(String name, String help, LongSupplier value) {
+    void gaugeWhenKnown(String name, String help, DoubleSupplier value) {
         made.add(new Figure(name, "gauge", List.of()));
         GaugeWithCallback.builder()
                 .name(name)
                 .help(help)
                 .callback(figure -> {
-                    long now = value.getAsLong();
+                    double now = value.getAsDouble();
                     if (now >= 0) {
-                        figure.call((double) now);
+                        figure.call(now);
                     }
                 })
                 .register(registry);

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import sluice.core.shape.Operation;
 import sluice.core.stream.CloseReason;
 import sluice.core.wal.Lsn;
@@ -65,8 +67,6 @@ public final class Metrics {
             "table");
     private final Counter toastUnchanged = figures.counter(
             "sluice_toast_unchanged_total", "Values the log left out as unchanged.", "schema", "table", "column");
-    private final Counter changesTruncated =
-            figures.counter("sluice_changes_truncated_total", "Changes cut to their key for size.", "schema", "table");
     private final Counter evaluationErrors = figures.counter(
             "sluice_evaluation_errors_total",
             "Rules or filters that raised an error on a row, which was withheld.",
@@ -78,16 +78,15 @@ public final class Metrics {
     private final Gauge streams = figures.gauge("sluice_streams", "Streams open.");
     private final Counter streamsRefused =
             figures.counter("sluice_streams_refused_total", "Streams refused.", "reason");
-    private final Counter droppedEvents = figures.counter(
-            "sluice_stream_dropped_events_total", "Events that found a full queue and were dropped.", "kind");
     private final Counter streamsClosed = figures.counter("sluice_stream_closed_total", "Streams ended.", "reason");
 
     private final Gauge configWarnings =
             figures.gauge("sluice_config_warnings", "1 for each warning that is true of the database now.", "code");
     private final Histogram rightsPollSeconds =
             figures.histogram("sluice_rights_poll_seconds", "Time one poll of the rights took.", SECONDS);
-    private final Gauge rightsAgeSeconds =
-            figures.gauge("sluice_rights_poll_age_seconds", "How old the last answered poll of the rights is.");
+    /// When the last answered poll was asked, by {@link System#nanoTime}; null before the first.
+    private final AtomicReference<@Nullable Long> rightsPolledAt = new AtomicReference<>();
+
     private final Histogram reloadSeconds =
             figures.histogram("sluice_reload_seconds", "Time one reload of the catalog took.", SECONDS);
 
@@ -95,7 +94,11 @@ public final class Metrics {
         figures.gaugeWhenKnown(
                 "sluice_slot_safe_wal_bytes",
                 "Log that may be written before the slot is lost.",
-                slotSafeWalBytes::get);
+                () -> slotSafeWalBytes.get());
+        figures.gaugeWhenKnown(
+                "sluice_rights_poll_age_seconds",
+                "How old the last answered poll of the rights is.",
+                this::rightsAgeSeconds);
     }
 
     /// What a figure of the log is about.
@@ -225,10 +228,6 @@ public final class Metrics {
         }
     }
 
-    public void changeTruncated(String schema, String table) {
-        AuthorizationMetrics.byTable(changesTruncated, tables, schema, table).inc();
-    }
-
     public void evaluationFailed(String schema, String table) {
         AuthorizationMetrics.byTable(evaluationErrors, tables, schema, table).inc();
     }
@@ -260,11 +259,6 @@ public final class Metrics {
         streamsRefused.labelValues(reason.label).inc();
     }
 
-    /// @param kind the event's name, one of a fixed few
-    public void eventDropped(String kind) {
-        droppedEvents.labelValues(kind).inc();
-    }
-
     public void streamClosed(CloseReason reason) {
         streamsClosed.labelValues(reason.wireName()).inc();
     }
@@ -277,12 +271,15 @@ public final class Metrics {
         }
     }
 
+    /// A poll was answered: its answer is as old as the question.
     public void rightsPollTook(double seconds) {
         rightsPollSeconds.observe(seconds);
+        rightsPolledAt.set(System.nanoTime() - (long) (seconds * 1e9));
     }
 
-    public void rightsAgeSeconds(double seconds) {
-        rightsAgeSeconds.set(seconds);
+    private double rightsAgeSeconds() {
+        Long polledAt = rightsPolledAt.get();
+        return polledAt == null ? -1 : (System.nanoTime() - polledAt) / 1e9;
     }
 
     public void reloadTook(double seconds) {

@@ -3,11 +3,16 @@ package sluice.server.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import sluice.core.authorization.Tier;
 import sluice.core.shape.Operation;
@@ -65,6 +70,81 @@ class MetricsTest {
                         "sluice_subscriptions{indexed=\"true\",schema=\"public\",table=\"docs\",tier=\"A\"} 1.0");
         metrics.configWarnings(List.of());
         assertThat(scrape()).doesNotContain("no_primary_key");
+    }
+
+    /// Each method on figures of its own: what shows another value than 0 afterwards is what it moves.
+    @Test
+    void every_figure_is_moved_by_a_method_that_the_server_calls_unless_the_page_says_it_is_not() throws Exception {
+        Path root = Path.of(System.getProperty("sluice.root"));
+        Set<String> notMoved = new TreeSet<>();
+        metrics.figures().forEach(figure -> notMoved.add(figure.name()));
+        String calls = sources(root.resolve("server/src/main/java/sluice/server"));
+        for (Class<?> owner : List.of(Metrics.class, AuthorizationMetrics.class)) {
+            for (Method method : owner.getMethods()) {
+                if (method.getDeclaringClass() == owner
+                        && method.getReturnType() == void.class
+                        && calls.contains("." + method.getName() + "(")) {
+                    notMoved.removeAll(movedBy(method));
+                }
+            }
+        }
+        Set<String> saidNotToMove = Files.readAllLines(root.resolve("docs/metrics.md")).stream()
+                .filter(line -> line.startsWith("| `sluice_") && line.contains("*Not moved yet.*"))
+                .map(line -> line.split("`")[1])
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(notMoved).isEqualTo(saidNotToMove);
+    }
+
+    private static Set<String> movedBy(Method method) throws ReflectiveOperationException {
+        Metrics own = new Metrics();
+        Object[] arguments = Arrays.stream(method.getParameterTypes())
+                .map(MetricsTest::argument)
+                .toArray();
+        method.invoke(method.getDeclaringClass() == Metrics.class ? own : own.authorization(), arguments);
+        String shown = new String(own.scrape(), StandardCharsets.UTF_8);
+        return own.figures().stream()
+                .map(Figures.Figure::name)
+                .filter(name -> shown.lines()
+                        .anyMatch(line -> line.matches(name + "(_count)?(\\{.*\\})? .*")
+                                && !line.endsWith(" 0.0")
+                                && !line.endsWith(" 0")))
+                .collect(Collectors.toSet());
+    }
+
+    private static Object argument(Class<?> type) {
+        if (type.isEnum()) {
+            return type.getEnumConstants()[0];
+        }
+        return switch (type.getSimpleName()) {
+            case "String" -> "x";
+            case "int" -> 3;
+            case "long" -> 7L;
+            case "double" -> 1.5;
+            case "List" -> List.of("x");
+            case "Lsn" -> new Lsn(256);
+            case "SubscriptionKind" -> new Metrics.SubscriptionKind("s", "t", "A", "true");
+            default -> throw new AssertionError("no example of " + type);
+        };
+    }
+
+    /// The sources besides the figures themselves.
+    private static String sources(Path folder) throws IOException {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> !file.startsWith(folder.resolve("metrics")))
+                    .toList()) {
+                all.append(Files.readString(file));
+            }
+        }
+        return all.toString();
+    }
+
+    @Test
+    void the_age_of_the_rights_is_absent_before_the_first_poll() {
+        assertThat(scrape()).doesNotContain("sluice_rights_poll_age_seconds");
+        metrics.rightsPollTook(3600);
+        assertThat(scrape()).containsPattern("(?m)^sluice_rights_poll_age_seconds 36[0-9][0-9][.]");
     }
 
     @Test
