@@ -4,7 +4,7 @@ package sluice.core.error;
 public enum WarningCode {
     /// Some requested columns are not in the role's grants and left out.
     COLUMNS_NOT_GRANTED("columns_not_granted"),
-    /// The shape has no equality on an indexed column, so every change of the table is looked at.
+    /// No `eq` or `in` that every row of the shape fulfils, so every change of the table is looked at for it.
     UNINDEXED_SHAPE("unindexed_shape"),
     /// Deletes or leaving rows are withheld because the replica identity lacks a column the decision needs.
     REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient"),

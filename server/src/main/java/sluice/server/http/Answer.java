@@ -11,6 +11,8 @@ import sluice.core.error.ErrorCode;
 /// @param headers besides `Content-Length` and `Connection`, in order
 /// @param body owned by the answer, at most a few hundred kilobytes
 public record Answer(int status, Map<String, String> headers, byte[] body) {
+    private static final String RETRY_AFTER_SECONDS = "5";
+
     public Answer {
         headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }
@@ -26,10 +28,12 @@ public record Answer(int status, Map<String, String> headers, byte[] body) {
         return new Answer(status, headers, (json + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
+    /// A refusal for the server's sake says when to ask again.
     static Answer error(ErrorCode code, String message) {
-        return json(
+        Answer answer = json(
                 code.httpStatus(),
                 "{\"error\":\"" + code.wireName() + "\",\"message\":" + JsonText.quote(message) + "}");
+        return code.httpStatus() == 503 ? answer.with("Retry-After", RETRY_AFTER_SECONDS) : answer;
     }
 
     Answer with(String name, String value) {

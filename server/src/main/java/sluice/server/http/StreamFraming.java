@@ -25,7 +25,7 @@ enum StreamFraming {
     private static final byte[] HEAD = ascii("""
             HTTP/1.1 200 OK\r
             Content-Type: text/event-stream\r
-            Cache-Control: no-store\r
+            Cache-Control: no-store, no-transform\r
             X-Accel-Buffering: no\r
             Vary: Authorization\r
             Sluice-Stream-Id:\s""");
@@ -45,7 +45,7 @@ enum StreamFraming {
                 Http2Headers headers = new DefaultHttp2Headers()
                         .status("200")
                         .set("content-type", "text/event-stream")
-                        .set("cache-control", "no-store")
+                        .set("cache-control", "no-store, no-transform")
                         .set("x-accel-buffering", "no")
                         .set("vary", "Authorization")
                         .set("sluice-stream-id", streamId);

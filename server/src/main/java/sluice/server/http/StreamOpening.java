@@ -16,8 +16,6 @@ import sluice.server.metrics.Metrics.StreamRefusal;
 /// The order of checks is part of the contract: token, stopping, not replicating, too many streams, then the body.
 /// The token is looked at off the loop, since its key may have to be fetched; everything after that is on the loop.
 final class StreamOpening {
-    private static final Map<String, String> RETRY = Map.of("Retry-After", "5");
-
     private final HttpContext context;
 
     StreamOpening(HttpContext context) {
@@ -66,12 +64,12 @@ final class StreamOpening {
             if (refusal.code() == ErrorCode.NOT_REPLICATING) {
                 context.metrics().streamRefused(StreamRefusal.NOT_REPLICATING);
             }
-            reader.refuse(refusal.code(), refusal.message(), refusal.code().retryable() ? RETRY : Map.of());
+            reader.refuse(refusal.code(), refusal.message());
             return;
         }
         if (!context.reserveStream()) {
             context.metrics().streamRefused(StreamRefusal.MAX_STREAMS);
-            reader.refuse(ErrorCode.TOO_MANY_STREAMS, "this server holds as many streams as it may", RETRY);
+            reader.refuse(ErrorCode.TOO_MANY_STREAMS, "this server holds as many streams as it may");
             return;
         }
         List<SubscriptionRequest> subscriptions;

@@ -245,6 +245,7 @@ class RequestsTest {
             RawClient.Reply reply = refused.reply();
             assertThat(reply.status()).isEqualTo(503);
             assertThat(reply.body()).contains("too_many_streams");
+            assertThat(reply.header("Retry-After")).isEqualTo("5");
             for (RawClient client : open) {
                 client.close();
             }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import sluice.core.error.ErrorCode;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
+import sluice.testkit.Await;
 
 /// Streams over real sockets: what reaches a client, in which order, and how a stream ends.
 class StreamsTest {
@@ -39,7 +40,7 @@ class StreamsTest {
             String head = client.head();
             assertThat(head)
                     .contains("\r\nContent-Type: text/event-stream\r\n")
-                    .contains("\r\nCache-Control: no-store\r\n")
+                    .contains("\r\nCache-Control: no-store, no-transform\r\n")
                     .contains("\r\nX-Accel-Buffering: no\r\n")
                     .contains("\r\nVary: Authorization\r\n")
                     .contains("\r\nConnection: keep-alive\r\n")
@@ -202,7 +203,7 @@ class StreamsTest {
             server.commit(List.of(quickStream, stuckStream), 1, 1, 1);
             assertThat(quick.event()).contains("\"seq\":1,");
             assertThat(server.closed).isEmpty();
-            assertThat(server.http().streams()).isEqualTo(1);
+            Await.until("the stream is counted out", () -> server.http().streams() == 1);
         }
     }
 
@@ -392,6 +393,7 @@ class StreamsTest {
             RawClient.Reply reply = client.reply();
             assertThat(reply.status()).isEqualTo(503);
             assertThat(reply.body()).contains("server_shutdown");
+            assertThat(reply.header("Retry-After")).isEqualTo("5");
             assertThat(server.nextClosed().reason()).isEqualTo(CloseReason.SERVER_SHUTDOWN);
             assertThat(drain.join(Duration.ofSeconds(5))).isTrue();
         }
