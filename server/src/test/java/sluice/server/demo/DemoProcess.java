@@ -14,7 +14,8 @@ import sluice.server.cli.Main;
 
 /// `sluice` in a process of its own, on this test's class path.
 final class DemoProcess implements AutoCloseable {
-    private static final long PATIENCE_SECONDS = 90;
+    /// A start of PostgreSQL and of a JVM are in it, on whatever machine.
+    private static final long PATIENCE_SECONDS = 240;
 
     private final Process process;
     private final Path out;
@@ -57,9 +58,10 @@ final class DemoProcess implements AutoCloseable {
         throw new AssertionError("the demo did not start: " + errors());
     }
 
-    int exitStatus() throws InterruptedException {
-        assertThat(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS))
-                .as("ended in time")
+    int exitStatus() throws IOException, InterruptedException {
+        boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        assertThat(ended)
+                .as("ended in time, after this: " + (ended ? "" : output() + errors()))
                 .isTrue();
         return process.exitValue();
     }
