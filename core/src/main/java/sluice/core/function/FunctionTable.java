@@ -229,10 +229,14 @@ public final class FunctionTable {
     }
 
     private static <A> A given(ValueType<A> type, @Nullable Object[] arguments, int index) {
-        Object argument = arguments[index];
+        return type.cast(present(arguments[index]));
+    }
+
+    /// An argument of a strict function.
+    static Object present(@Nullable Object argument) {
         if (argument == null) {
             throw new IllegalStateException("a strict function was called on NULL");
         }
-        return type.cast(argument);
+        return argument;
     }
 }

@@ -5,6 +5,7 @@ import static sluice.core.datum.ValueTypes.INT4;
 import static sluice.core.datum.ValueTypes.INT8;
 import static sluice.core.datum.ValueTypes.OID;
 
+import java.math.BigInteger;
 import java.util.List;
 import sluice.core.datum.EvaluationException;
 import sluice.core.datum.ValueType;
@@ -38,7 +39,43 @@ final class IntegerFunctions {
         for (Pair pair : pairs.subList(0, 3)) {
             oneWidth(table, pair.prefix(), pair.left());
         }
+        shifts(table);
+        divisors(table, "int4", INT4);
+        divisors(table, "int8", INT8);
+        table.unary("int4inc", INT4, INT4, a -> sum(INT4, a, 1));
+        table.unary("int8inc", INT8, INT8, a -> sum(INT8, a, 1));
         casts(table);
+    }
+
+    /// By a distance modulo the width of the machine word, which is four bytes for `int2` too.
+    private static void shifts(FunctionTable table) {
+        table.binary("int2shl", INT2, INT4, INT2, (a, b) -> (long) (short) (a.intValue() << b.intValue())).neverRaises();
+        table.binary("int2shr", INT2, INT4, INT2, (a, b) -> (long) (short) (a.intValue() >> b.intValue())).neverRaises();
+        table.binary("int4shl", INT4, INT4, INT4, (a, b) -> (long) (a.intValue() << b.intValue())).neverRaises();
+        table.binary("int4shr", INT4, INT4, INT4, (a, b) -> (long) (a.intValue() >> b.intValue())).neverRaises();
+        table.binary("int8shl", INT8, INT4, INT8, (a, b) -> a << b.intValue()).neverRaises();
+        table.binary("int8shr", INT8, INT4, INT8, (a, b) -> a >> b.intValue()).neverRaises();
+    }
+
+    private static void divisors(FunctionTable table, String prefix, ValueType<Long> type) {
+        table.binary(prefix + "gcd", type, type, type, (a, b) -> exact(type, divisor(a, b)));
+        table.binary(prefix + "lcm", type, type, type, (a, b) -> {
+            BigInteger first = BigInteger.valueOf(a);
+            BigInteger second = BigInteger.valueOf(b);
+            boolean zero = a == 0 || b == 0;
+            return exact(type, zero ? BigInteger.ZERO : first.divide(divisor(a, b)).multiply(second).abs());
+        });
+    }
+
+    private static BigInteger divisor(long a, long b) {
+        return BigInteger.valueOf(a).gcd(BigInteger.valueOf(b));
+    }
+
+    private static long exact(ValueType<Long> type, BigInteger value) {
+        if (value.bitLength() > 63) {
+            throw new EvaluationException(OUT_OF_RANGE);
+        }
+        return checked(type, value.longValueExact());
     }
 
     private static void arithmetic(FunctionTable table, Pair pair) {

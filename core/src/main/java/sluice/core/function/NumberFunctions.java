@@ -1,8 +1,12 @@
 package sluice.core.function;
 
-/// `numeric`, `float4` and `float8` (`numeric.c`, `float.c`).
+/// `numeric`, `float4`, `float8` and their casts.
 final class NumberFunctions {
     private NumberFunctions() {}
 
-    static void register(FunctionTable table) {}
+    static void register(FunctionTable table) {
+        NumericFunctions.register(table);
+        FloatFunctions.register(table);
+        NumberCasts.register(table);
+    }
 }
