@@ -16,6 +16,10 @@ final class CanonicalValues {
         this.database = database;
     }
 
+    int major() {
+        return database.cluster().major();
+    }
+
     /// @param sample a literal of the type, without quotes around it
     Object value(ValueType<?> type, String sample) {
         return values.computeIfAbsent(type.sqlName() + " " + sample, _ -> {

@@ -71,7 +71,7 @@ class ConstantPgTest {
             CanonicalValues values = new CanonicalValues(database);
             database.execute("CREATE TABLE holder (nothing int)");
             for (ValueType<?> type : types(database)) {
-                List<String> samples = TypeSamples.of(type);
+                List<String> samples = TypeSamples.of(type, major);
                 Map<String, String> stored = store(database, type, samples);
                 for (String sample : samples) {
                     String expected = type.text(values.value(type, sample));

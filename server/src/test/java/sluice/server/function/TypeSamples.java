@@ -1,9 +1,17 @@
 package sluice.server.function;
 
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.LocalDate;
+import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
+import java.util.regex.Pattern;
 import sluice.core.datum.ArrayType;
 import sluice.core.datum.ValueType;
 
@@ -12,6 +20,9 @@ import sluice.core.datum.ValueType;
 /// As PostgreSQL reads them, not necessarily as it prints them. Small on purpose, so that equalities hit.
 final class TypeSamples {
     private static final Map<String, List<String>> BY_TYPE = new HashMap<>();
+
+    /// By C symbol and position of the argument.
+    private static final Map<Pattern, List<String>> BY_ARGUMENT = new LinkedHashMap<>();
 
     static {
         put("bool", "t", "f");
@@ -43,11 +54,57 @@ final class TypeSamples {
         put("uuid[]", "{}", "{00000000-0000-0000-0000-00000000000a}", "{NULL}");
         numbers();
         times();
+        if (Boolean.getBoolean("sluice.long")) {
+            anywhere(new Random(Long.getLong("sluice.seed", 20_261_129L)));
+        }
     }
 
     private TypeSamples() {}
 
+    /// Values that nobody has thought of.
+    private static void anywhere(Random random) {
+        for (int i = 0; i < 150; i++) {
+            int digits = 1 + random.nextInt(40);
+            BigInteger unscaled = new BigInteger(digits * 3, random).multiply(BigInteger.valueOf(random.nextInt(3) - 1));
+            add("numeric", new BigDecimal(unscaled, random.nextInt(30)).toPlainString());
+            add("float8", Double.toString(Double.longBitsToDouble(random.nextLong())));
+            add("float8", Double.toString((random.nextInt(2_000_001) - 1_000_000) / 1000.0));
+            add("float4", Float.toString(Float.intBitsToFloat(random.nextInt())));
+            LocalDate day = LocalDate.ofEpochDay(random.nextInt(-719_000, 1_500_000));
+            LocalTime time = LocalTime.ofNanoOfDay(random.nextLong(86_400_000_000L) * 1000);
+            add("date", day.toString());
+            add("time", time.toString());
+            add("timetz", time + String.format(Locale.ROOT, "%+03d:%02d", random.nextInt(-15, 16), random.nextInt(60)));
+            add("timestamp", day + " " + time);
+            add("timestamptz", day.plusDays(random.nextInt(3)) + " " + time + "+00");
+            int months = random.nextInt(-1000, 1000);
+            add("interval", months + " mons " + random.nextInt(-1000, 1000) + " days " + random.nextInt() / 1000.0 + " s");
+        }
+    }
+
     private static void times() {
+        argument(
+                "(extract_.*|.*_part|(timestamp|timestamptz|interval)_trunc|timestamptz_trunc_zone) 0",
+                "microseconds milliseconds second minute hour day week month quarter year decade century millennium dow"
+                        + " isodow doy isoyear julian epoch timezone timezone_hour timezone_minute YEAR usec mons");
+        argument(
+                "((timestamp|timestamptz|timetz)_zone 0|timestamptz_trunc_zone 2)",
+                "UTC utc Etc/UTC Europe/Berlin America/New_York Asia/Kolkata Australia/Sydney Europe/London Nowhere");
+        argument("(timestamp|timestamptz|timetz)_izone 0", "00:00:00 01:00:00 -05:30:00 15:59:59 00:00:30.5 -100:00:00");
+        argument("(time|timetz|timestamp|timestamptz)_scale 1", "-1 0 1 2 3 4 5 6");
+        argument("interval_scale 1", "-1 0 2147418112 2147418115 2147418118 2147483647 327679 196607 131071 589823"
+                + " 67174399 134283263 268500991 201392127 402718719 469827583 470351871 268435458");
+        argument("make_(date|timestamp|timestamptz) 0", "2024 -44 1 0 9999 294276 294277 5874897 -4713 -4714");
+        argument("make_(date|timestamp|timestamptz) [12]", "1 2 11 12 13 24 28 29 30 31 0");
+        argument("make_(time 0|timestamptz? 3)", "0 1 12 23 24 25 -1");
+        argument("make_(time 1|timestamptz? 4)", "0 1 30 59 60 -1");
+        argument("make_(time 2|timestamptz? 5)", "0 1 30.5 59.999999 59.9999999 60 60.1 -1 NaN Infinity 0.0000005");
+        argument("make_interval 6", "0 1.5 -1.5 1e-7 0.0000005 1e12 1e19 NaN Infinity -59.999999");
+        argument("(interval_mul|interval_div) 1|mul_d_interval 0", "0 1 -1 2 0.5 -0.5 0.1 1.5 3 7 0.333333333333 1e-7"
+                + " 1e9 1e300 NaN Infinity -Infinity 30.4 -0.0416666666 12 365.25");
+        argument("date_(pli|mii) 1", "0 1 -1 30 365 -366 2147483647 -2147483648 2000000000 -2500000");
+        argument("float8_timestamptz 0", "0 1 -1 1e9 1700000000.123456 1700000000.1234565 -1.5 9224318016000"
+                + " 9224318015999.999 -210866803200 -210866803201 1e300 NaN Infinity -Infinity 0.0000005 0.0000015");
         put(
                 "date",
                 ("2000-01-01 1999-12-31 1970-01-01 2024-02-29 2024-12-30 2024-12-31 2021-01-03 2021-01-04 2020-12-31"
@@ -164,6 +221,29 @@ final class TypeSamples {
                         .split(" "));
     }
 
+    /// What the argument of a function can be, where any value of its type would hardly ever be understood.
+    ///
+    /// @param position of the argument, from 0
+    static List<String> of(String symbol, int position, ValueType<?> type, int major) {
+        for (Map.Entry<Pattern, List<String>> argument : BY_ARGUMENT.entrySet()) {
+            if (argument.getKey().matcher(symbol + " " + position).matches()) {
+                return argument.getValue();
+            }
+        }
+        return of(type, major);
+    }
+
+    /// With the values that only newer majors read.
+    static List<String> of(ValueType<?> type, int major) {
+        List<String> samples = of(type);
+        if (major < 17 || !type.sqlName().equals("pg_catalog.interval")) {
+            return samples;
+        }
+        List<String> more = new ArrayList<>(samples);
+        more.addAll(List.of("infinity", "-infinity"));
+        return more;
+    }
+
     /// Literals of the type without quotes around them; quotes inside are doubled.
     static List<String> of(ValueType<?> type) {
         String name = type.sqlName().replace("pg_catalog.", "");
@@ -189,6 +269,10 @@ final class TypeSamples {
 
     private static String quoted(String element) {
         return "\"" + element.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+    }
+
+    private static void argument(String symbolAndPosition, String samples) {
+        BY_ARGUMENT.put(Pattern.compile(symbolAndPosition), List.of(samples.split(" ")));
     }
 
     private static void add(String type, String... samples) {
