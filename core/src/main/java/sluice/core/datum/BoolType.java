@@ -20,6 +20,11 @@ final class BoolType extends ValueType<Boolean> {
     }
 
     @Override
+    public Boolean input(String text) {
+        return InputText.truth(text);
+    }
+
+    @Override
     public String print(Boolean value) {
         return value ? "t" : "f";
     }

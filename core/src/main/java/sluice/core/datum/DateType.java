@@ -26,6 +26,13 @@ final class DateType extends ValueType<Long> {
     }
 
     @Override
+    public Long input(String text) {
+        return text.endsWith("infinity")
+                ? printed(text)
+                : Math.floorDiv(InputText.moment(text, InputText.Zone.IGNORED), Interval.MICROS_PER_DAY);
+    }
+
+    @Override
     public String print(Long value) {
         if (!TimeTypes.isFiniteDate(value)) {
             return value > 0 ? "infinity" : "-infinity";

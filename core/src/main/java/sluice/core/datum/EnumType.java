@@ -25,6 +25,11 @@ public final class EnumType extends ValueType<Integer> {
     }
 
     @Override
+    public Integer input(String text) {
+        return parse(text);
+    }
+
+    @Override
     public String print(Integer value) {
         return enumeration.labels().get(value).text();
     }

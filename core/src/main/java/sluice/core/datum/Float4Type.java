@@ -30,6 +30,22 @@ final class Float4Type extends ValueType<Float> {
     }
 
     @Override
+    public Float input(String text) {
+        String special = InputText.special(text);
+        return switch (special) {
+            case "NaN", "Infinity", "-Infinity" -> parse(special);
+            default -> {
+                String number = InputText.decimal(text);
+                float value = Float.parseFloat(number);
+                if (Float.isInfinite(value) || value == 0 && !Float8Type.isZero(number)) {
+                    throw new EvaluationException("22003");
+                }
+                yield value;
+            }
+        };
+    }
+
+    @Override
     public String print(Float value) {
         return FloatText.print(value.floatValue());
     }

@@ -8,6 +8,8 @@ import sluice.core.value.Oid;
 final class Float8Type extends ValueType<Double> {
     static final Pattern NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?(e[+-][0-9]+)?");
 
+    private static final Pattern ZERO = Pattern.compile("[+-]?[0.]+([eE].*)?");
+
     Float8Type() {
         super(Oid.FLOAT8, 1022, "pg_catalog.float8", Storage.fixed(8, 8));
     }
@@ -30,6 +32,27 @@ final class Float8Type extends ValueType<Double> {
                 yield value;
             }
         };
+    }
+
+    @Override
+    public Double input(String text) {
+        String special = InputText.special(text);
+        return switch (special) {
+            case "NaN", "Infinity", "-Infinity" -> parse(special);
+            default -> {
+                String number = InputText.decimal(text);
+                double value = Double.parseDouble(number);
+                if (Double.isInfinite(value) || value == 0 && !isZero(number)) {
+                    throw new EvaluationException("22003");
+                }
+                yield value;
+            }
+        };
+    }
+
+    /// Whether a number is written with no other digit than zeros in front of its exponent.
+    static boolean isZero(String number) {
+        return ZERO.matcher(number).matches();
     }
 
     @Override

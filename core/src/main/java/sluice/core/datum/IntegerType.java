@@ -42,6 +42,16 @@ final class IntegerType extends ValueType<Long> {
     }
 
     @Override
+    public Long input(String text) {
+        long value = InputText.integer(text);
+        if (least == 0 && (value < 0 || value > greatest)) {
+            // Negative numbers wrap around.
+            throw new UndecidableException();
+        }
+        return checked(value);
+    }
+
+    @Override
     public String print(Long value) {
         return Long.toString(value);
     }

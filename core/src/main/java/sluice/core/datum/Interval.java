@@ -7,8 +7,8 @@ package sluice.core.datum;
 public record Interval(int months, int days, long micros) implements Comparable<Interval> {
     public static final long MICROS_PER_DAY = 86_400_000_000L;
 
-    /// Since PostgreSQL 17; before, these amounts were an interval like others, which no server reads from a text that
-    /// anybody writes.
+    /// Since PostgreSQL 17; before, these amounts were an interval like others, which no server reads from a text
+    /// that anybody writes.
     public static final Interval INFINITY = new Interval(Integer.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE);
 
     public static final Interval MINUS_INFINITY = new Interval(Integer.MIN_VALUE, Integer.MIN_VALUE, Long.MIN_VALUE);

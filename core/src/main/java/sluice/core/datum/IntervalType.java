@@ -25,6 +25,16 @@ final class IntervalType extends ValueType<Interval> {
         };
     }
 
+    /// @throws UndecidableException for infinities too, which are no intervals before PostgreSQL 17
+    @Override
+    public Interval input(String text) {
+        Interval interval = printed(text);
+        if (!interval.isFinite()) {
+            throw new UndecidableException();
+        }
+        return interval;
+    }
+
     @Override
     public String print(Interval value) {
         return value.toString();

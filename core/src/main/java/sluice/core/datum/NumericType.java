@@ -10,8 +10,9 @@ import sluice.core.value.Oid;
 final class NumericType extends ValueType<Numeric> {
     private static final Pattern DECIMAL = Pattern.compile("-?[0-9]+(\\.[0-9]+)?");
 
-    /// Longest text of a value: a sign, the digits and the point.
-    private static final int LENGTH_MAX = 131_072 + Numeric.SCALE_MAX + 2;
+    /// Longest text that is read. A numeric may have 147,455 digits, but the work of reading them grows with their
+    /// square, and no row may hold up the others.
+    private static final int LENGTH_MAX = 10_000;
 
     private static final BigInteger BASE = BigInteger.valueOf(10_000);
 
@@ -19,7 +20,7 @@ final class NumericType extends ValueType<Numeric> {
         super(Oid.NUMERIC, 1231, "pg_catalog.numeric", Storage.variable());
     }
 
-    /// @throws UndecidableException for spellings that the server reads but does not print
+    /// @throws UndecidableException for spellings that the server reads but does not print, and for very long numbers
     @Override
     public Numeric parse(String text) {
         return switch (text) {
@@ -32,6 +33,15 @@ final class NumericType extends ValueType<Numeric> {
                 }
                 yield Numeric.of(new BigDecimal(text));
             }
+        };
+    }
+
+    @Override
+    public Numeric input(String text) {
+        String special = InputText.special(text);
+        return switch (special) {
+            case "NaN", "Infinity", "-Infinity" -> parse(special);
+            default -> Numeric.of(InputText.exactDecimal(text));
         };
     }
 

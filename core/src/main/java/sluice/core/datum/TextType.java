@@ -14,6 +14,11 @@ final class TextType extends ValueType<String> {
     }
 
     @Override
+    public String input(String text) {
+        return text;
+    }
+
+    @Override
     public String print(String value) {
         return value;
     }

@@ -21,6 +21,11 @@ final class TimeType extends ValueType<Long> {
     }
 
     @Override
+    public Long input(String text) {
+        return printed(text);
+    }
+
+    @Override
     public String print(Long value) {
         StringBuilder out = new StringBuilder();
         CalendarText.appendTime(out, value);

@@ -40,6 +40,13 @@ final class TimestampType extends ValueType<Long> {
     }
 
     @Override
+    public Long input(String text) {
+        return text.endsWith("infinity")
+                ? printed(text)
+                : InputText.moment(text, zone.isEmpty() ? InputText.Zone.IGNORED : InputText.Zone.SUBTRACTED);
+    }
+
+    @Override
     public String print(Long value) {
         if (!TimeTypes.isFinite(value)) {
             return value > 0 ? "infinity" : "-infinity";

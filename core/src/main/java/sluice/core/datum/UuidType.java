@@ -16,6 +16,11 @@ final class UuidType extends ValueType<String> {
     }
 
     @Override
+    public String input(String text) {
+        return InputText.uuid(text);
+    }
+
+    @Override
     public String print(String value) {
         return value;
     }

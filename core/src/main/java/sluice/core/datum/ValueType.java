@@ -49,6 +49,17 @@ public abstract class ValueType<T> {
         throw new UndecidableException();
     }
 
+    /// A text that is exactly what the server prints for some value; it is read as that value.
+    ///
+    /// @throws UndecidableException for any other text
+    protected final T printed(String text) {
+        T value = parse(text);
+        if (!print(value).equals(text)) {
+            throw new UndecidableException();
+        }
+        return value;
+    }
+
     /// The text the server prints for the value under those settings.
     public abstract String print(T value);
 

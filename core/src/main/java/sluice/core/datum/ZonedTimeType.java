@@ -22,6 +22,11 @@ final class ZonedTimeType extends ValueType<ZonedTime> {
     }
 
     @Override
+    public ZonedTime input(String text) {
+        return printed(text);
+    }
+
+    @Override
     public String print(ZonedTime value) {
         return value.toString();
     }

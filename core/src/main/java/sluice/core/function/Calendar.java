@@ -8,8 +8,8 @@ import sluice.core.datum.UndecidableException;
 
 /// Steps between dates and timestamps that several functions share, each within the server's range.
 ///
-/// Where a count of microseconds would leave 64 bits, older majors go on with what is left of it and newer ones raise:
-/// nothing is said then.
+/// Where a count of microseconds would leave 64 bits, older majors go on with what is left of it and newer ones
+/// raise: nothing is said then.
 final class Calendar {
     static final long DAY = Interval.MICROS_PER_DAY;
     static final long HOUR = 3_600_000_000L;

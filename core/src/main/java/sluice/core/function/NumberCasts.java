@@ -116,7 +116,8 @@ final class NumberCasts {
         return value;
     }
 
-    /// `numeric(precision, scale)`, whose modifier has the precision in its upper half and eleven bits of signed scale.
+    /// `numeric(precision, scale)`, whose modifier has the precision in its upper half and eleven bits of signed
+    /// scale.
     private static Numeric modified(Numeric a, long modifier) {
         if (modifier < MODIFIER_MIN || a.isNaN()) {
             return a;

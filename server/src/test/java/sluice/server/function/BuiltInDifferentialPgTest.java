@@ -128,7 +128,7 @@ class BuiltInDifferentialPgTest {
         assertThat(vacuous).as("functions that always gave the same answer").isEmpty();
     }
 
-    private static PostgresDatabase database(int major, String name) {
+    static PostgresDatabase database(int major, String name) {
         PostgresDatabase database = PostgresCluster.of(major).createDatabase(name);
         database.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'Happy')", """
             CREATE FUNCTION attempt(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -89,7 +89,7 @@ class ConstantPgTest {
     }
 
     /// Scalars and arrays, of which every function asks some.
-    private static List<ValueType<?>> types(PostgresDatabase database) {
+    static List<ValueType<?>> types(PostgresDatabase database) {
         List<ValueType<?>> types = new ArrayList<>();
         for (List<@Nullable String> row : database.rows(
                 "SELECT oid::int8 FROM pg_type WHERE oid < 16384 AND typtype IN ('b', 'r', 'm') ORDER BY oid")) {
