@@ -21,7 +21,7 @@ final class Float4Type extends ValueType<Float> {
                     throw new UndecidableException();
                 }
                 float value = Float.parseFloat(text);
-                if (Float.isInfinite(value) || value == 0 && !text.matches("-?0")) {
+                if (Float.isInfinite(value) || (value == 0 && !text.matches("-?0"))) {
                     throw new UndecidableException();
                 }
                 yield value;
@@ -37,7 +37,7 @@ final class Float4Type extends ValueType<Float> {
             default -> {
                 String number = InputText.decimal(text);
                 float value = Float.parseFloat(number);
-                if (Float.isInfinite(value) || value == 0 && !Float8Type.isZero(number)) {
+                if (Float.isInfinite(value) || (value == 0 && !Float8Type.isZero(number))) {
                     throw new EvaluationException("22003");
                 }
                 yield value;

@@ -26,7 +26,7 @@ final class Float8Type extends ValueType<Double> {
                     throw new UndecidableException();
                 }
                 double value = Double.parseDouble(text);
-                if (Double.isInfinite(value) || value == 0 && !text.matches("-?0")) {
+                if (Double.isInfinite(value) || (value == 0 && !text.matches("-?0"))) {
                     throw new UndecidableException();
                 }
                 yield value;
@@ -42,7 +42,7 @@ final class Float8Type extends ValueType<Double> {
             default -> {
                 String number = InputText.decimal(text);
                 double value = Double.parseDouble(number);
-                if (Double.isInfinite(value) || value == 0 && !isZero(number)) {
+                if (Double.isInfinite(value) || (value == 0 && !isZero(number))) {
                     throw new EvaluationException("22003");
                 }
                 yield value;

@@ -12,10 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class FloatText {
     private FloatText() {}
 
-    /// One format.
-    ///
-    /// @param digitsMax always enough
-    /// @param fixedBelow numbers of an exponent from -4 to below this one are written without an exponent
+    /// How many digits are always enough, and below which exponent, from -4 on, a number is written without one.
     enum Format {
         SINGLE(9, 6),
         DOUBLE(17, 15);

@@ -41,7 +41,7 @@ final class InputText {
     }
 
     private static boolean isSpace(char c) {
-        return c == ' ' || c >= '\t' && c <= '\r';
+        return c == ' ' || (c >= '\t' && c <= '\r');
     }
 
     static EvaluationException invalid() {

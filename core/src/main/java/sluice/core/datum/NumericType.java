@@ -61,7 +61,7 @@ final class NumericType extends ValueType<Numeric> {
                 yield number(datum, 4, new Header(header >> 14, header & 0x3fff, datum.getShort(2)));
             }
             case 2 -> {
-                int weight = (header & 0x40) != 0 ? header & 0x3f | ~0x3f : header & 0x3f;
+                int weight = (header & 0x40) != 0 ? (header & 0x3f) | ~0x3f : header & 0x3f;
                 yield number(datum, 2, new Header(header >> 13 & 1, header >> 7 & 0x3f, weight));
             }
             default ->

@@ -3,7 +3,6 @@ package sluice.core.function;
 import static sluice.core.datum.NumberTypes.FLOAT4;
 import static sluice.core.datum.NumberTypes.FLOAT8;
 
-import java.util.function.DoubleBinaryOperator;
 import sluice.core.datum.EvaluationException;
 
 /// `float4` and `float8` (`float.c`, `float.h`), as far as IEEE 754 leaves one answer: what the C library computes
@@ -13,7 +12,7 @@ final class FloatFunctions {
     private static final String DIVISION_BY_ZERO = "22012";
     private static final String BAD_POWER = "2201F";
 
-    private static final double RADIANS_PER_DEGREE = 0.0174532925199432957692;
+    private static final double RADIANS_PER_DEGREE = 0.017453292519943295;
 
     private FloatFunctions() {}
 
@@ -51,28 +50,35 @@ final class FloatFunctions {
 
     /// The four operations, which raise where a result is infinite or zero and the arguments do not say so.
     private enum Operation {
-        PLUS("pl", (a, b) -> a + b),
-        MINUS("mi", (a, b) -> a - b),
-        TIMES("mul", (a, b) -> a * b),
-        DIVIDED("div", (a, b) -> a / b);
+        PLUS("pl"),
+        MINUS("mi"),
+        TIMES("mul"),
+        DIVIDED("div");
 
         private final String suffix;
-        private final DoubleBinaryOperator exact;
 
-        Operation(String suffix, DoubleBinaryOperator exact) {
+        Operation(String suffix) {
             this.suffix = suffix;
-            this.exact = exact;
+        }
+
+        private double unchecked(double a, double b) {
+            return switch (this) {
+                case PLUS -> a + b;
+                case MINUS -> a - b;
+                case TIMES -> a * b;
+                case DIVIDED -> a / b;
+            };
         }
 
         double apply(double a, double b) {
-            return checked(a, b, exact.applyAsDouble(a, b));
+            return checked(a, b, unchecked(a, b));
         }
 
         double checked(double a, double b, double result) {
             if (this == DIVIDED && b == 0 && !Double.isNaN(a)) {
                 throw new EvaluationException(DIVISION_BY_ZERO);
             }
-            boolean infiniteAllowed = Double.isInfinite(a) || this != DIVIDED && Double.isInfinite(b);
+            boolean infiniteAllowed = Double.isInfinite(a) || (this != DIVIDED && Double.isInfinite(b));
             if (Double.isInfinite(result) && !infiniteAllowed) {
                 throw new EvaluationException(OUT_OF_RANGE);
             }
@@ -92,7 +98,7 @@ final class FloatFunctions {
     /// One operation on two floats is exact in double precision or rounds there harmlessly, as a double has more than
     /// twice a float's digits.
     private static float single(Operation operation, float a, float b) {
-        float result = (float) operation.exact.applyAsDouble(a, b);
+        float result = (float) operation.unchecked(a, b);
         return (float) operation.checked(a, b, result);
     }
 

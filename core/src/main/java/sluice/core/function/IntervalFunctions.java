@@ -133,8 +133,9 @@ final class IntervalFunctions {
         double seconds = toMicros((scaled.days() - days + monthDays - (int) monthDays) * SECONDS_PER_DAY);
         long allDays = days;
         if (Math.abs(seconds) >= SECONDS_PER_DAY) {
-            allDays += (int) (seconds / SECONDS_PER_DAY);
-            seconds -= (int) (seconds / SECONDS_PER_DAY) * SECONDS_PER_DAY;
+            int carried = (int) (seconds / SECONDS_PER_DAY);
+            allDays += carried;
+            seconds -= carried * SECONDS_PER_DAY;
         }
         allDays += (int) monthDays;
         double micros = Math.rint(scaled.micros() + seconds * Calendar.SECOND);
@@ -234,7 +235,7 @@ final class IntervalFunctions {
         private static final int KNOWN = MONTH | YEAR | DAY | HOUR | MINUTE | SECOND;
 
         Interval keep(Interval a) {
-            if (mask == ALL_FIELDS || mask != 0 && (mask & SECOND) != 0 && (mask & ~KNOWN) == 0) {
+            if (mask == ALL_FIELDS || ((mask & SECOND) != 0 && (mask & ~KNOWN) == 0)) {
                 return a;
             }
             return switch (mask) {

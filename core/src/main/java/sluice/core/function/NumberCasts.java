@@ -74,7 +74,7 @@ final class NumberCasts {
 
     private static float narrowed(double a) {
         float narrow = (float) a;
-        if (Float.isInfinite(narrow) && !Double.isInfinite(a) || narrow == 0 && a != 0) {
+        if ((Float.isInfinite(narrow) && !Double.isInfinite(a)) || (narrow == 0 && a != 0)) {
             throw new EvaluationException(OUT_OF_RANGE);
         }
         return narrow;
@@ -99,7 +99,7 @@ final class NumberCasts {
             return a.isNaN() ? Double.NaN : a.signum() * Double.POSITIVE_INFINITY;
         }
         double value = Double.parseDouble(a.decimal().toString());
-        if (Double.isInfinite(value) || value == 0 && a.signum() != 0) {
+        if (Double.isInfinite(value) || (value == 0 && a.signum() != 0)) {
             throw new EvaluationException(OUT_OF_RANGE);
         }
         return value;
@@ -110,7 +110,7 @@ final class NumberCasts {
             return a.isNaN() ? Float.NaN : a.signum() * Float.POSITIVE_INFINITY;
         }
         float value = Float.parseFloat(a.decimal().toString());
-        if (Float.isInfinite(value) || value == 0 && a.signum() != 0) {
+        if (Float.isInfinite(value) || (value == 0 && a.signum() != 0)) {
             throw new EvaluationException(OUT_OF_RANGE);
         }
         return value;
@@ -127,7 +127,7 @@ final class NumberCasts {
         }
         int packed = (int) modifier - MODIFIER_MIN;
         int precision = packed >> 16 & 0xffff;
-        int scale = (packed & 0x7ff ^ 1024) - 1024;
+        int scale = ((packed & 0x7ff) ^ 1024) - 1024;
         BigDecimal rounded = a.decimal().setScale(scale, RoundingMode.HALF_UP);
         if (rounded.signum() != 0 && (long) rounded.precision() - scale > precision - scale) {
             throw new EvaluationException(OUT_OF_RANGE);

@@ -73,7 +73,7 @@ final class NumericFunctions {
         if (a.isFinite() && b.isFinite()) {
             return Numeric.of(a.decimal().add(b.decimal()));
         }
-        if (a.isNaN() || b.isNaN() || a.isInfinite() && b.isInfinite() && a.kind() != b.kind()) {
+        if (a.isNaN() || b.isNaN() || (a.isInfinite() && b.isInfinite() && a.kind() != b.kind())) {
             return Numeric.NAN;
         }
         return a.isInfinite() ? a : b;

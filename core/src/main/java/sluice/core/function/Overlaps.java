@@ -25,7 +25,7 @@ final class Overlaps {
         table.sited(symbol, List.of(type, type, type, type), BOOL, (_, given) -> {
                     Period<T> first = Period.of(type, given[0], given[1]);
                     Period<T> second = Period.of(type, given[2], given[3]);
-                    return first == null || second == null ? null : overlap(type, first, second);
+                    return (first == null || second == null) ? null : overlap(type, first, second);
                 })
                 .calledOnNull()
                 .neverRaises();
@@ -50,7 +50,7 @@ final class Overlaps {
     private static <T> @Nullable Boolean overlap(ValueType<T> type, Period<T> first, Period<T> second) {
         int order = type.compare(first.start(), second.start());
         if (order == 0) {
-            return first.end() == null || second.end() == null ? null : true;
+            return (first.end() == null || second.end() == null) ? null : true;
         }
         Period<T> earlier = order < 0 ? first : second;
         Period<T> later = order < 0 ? second : first;

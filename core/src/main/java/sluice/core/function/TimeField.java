@@ -7,19 +7,19 @@ import sluice.core.datum.UndecidableException;
 
 /// A field that `extract`, `date_part` and `date_trunc` know by name.
 enum TimeField {
-    MICROSECONDS("microseconds", "microsecond", "us", "usec", "usecs"),
-    MILLISECONDS("milliseconds", "millisecond", "ms", "msec", "msecs"),
-    SECOND("second", "seconds", "sec", "secs", "s"),
-    MINUTE("minute", "minutes", "min", "mins", "m"),
-    HOUR("hour", "hours", "hr", "hrs", "h"),
-    DAY("day", "days", "d"),
-    WEEK("week", "weeks", "w"),
-    MONTH("month", "months", "mon", "mons"),
-    QUARTER("quarter", "qtr"),
-    YEAR("year", "years", "yr", "yrs", "y"),
-    DECADE("decade", "decades", "dec", "decs"),
-    CENTURY("century", "centuries", "cent", "c"),
-    MILLENNIUM("millennium", "millennia", "mil", "mils"),
+    MICROSECONDS("microseconds microsecond us usec usecs"),
+    MILLISECONDS("milliseconds millisecond ms msec msecs"),
+    SECOND("second seconds sec secs s"),
+    MINUTE("minute minutes min mins m"),
+    HOUR("hour hours hr hrs h"),
+    DAY("day days d"),
+    WEEK("week weeks w"),
+    MONTH("month months mon mons"),
+    QUARTER("quarter qtr"),
+    YEAR("year years yr yrs y"),
+    DECADE("decade decades dec decs"),
+    CENTURY("century centuries cent c"),
+    MILLENNIUM("millennium millennia mil mils"),
     DAY_OF_WEEK("dow"),
     ISO_DAY_OF_WEEK("isodow"),
     DAY_OF_YEAR("doy"),
@@ -34,15 +34,16 @@ enum TimeField {
 
     static {
         for (TimeField field : values()) {
-            for (String name : field.names) {
+            for (String name : field.names.split(" ")) {
                 BY_NAME.put(name, field);
             }
         }
     }
 
-    private final String[] names;
+    private final String names;
 
-    TimeField(String... names) {
+    /// @param names apart by blanks
+    TimeField(String names) {
         this.names = names;
     }
 

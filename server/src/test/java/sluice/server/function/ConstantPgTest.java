@@ -133,7 +133,7 @@ class ConstantPgTest {
         try {
             return type.text(Datums.decode(type, bytes));
         } catch (DatumFormatException unknownForm) {
-            return unknownForm.getMessage();
+            return String.valueOf(unknownForm.getMessage());
         }
     }
 }

@@ -54,6 +54,8 @@ final class TypeSamples {
         put("uuid[]", "{}", "{00000000-0000-0000-0000-00000000000a}", "{NULL}");
         numbers();
         times();
+        intervals();
+        arguments();
         if (Boolean.getBoolean("sluice.long")) {
             anywhere(new Random(Long.getLong("sluice.seed", 20_261_129L)));
         }
@@ -83,28 +85,6 @@ final class TypeSamples {
     }
 
     private static void times() {
-        argument(
-                "(extract_.*|.*_part|(timestamp|timestamptz|interval)_trunc|timestamptz_trunc_zone) 0",
-                "microseconds milliseconds second minute hour day week month quarter year decade century millennium dow"
-                        + " isodow doy isoyear julian epoch timezone timezone_hour timezone_minute YEAR usec mons");
-        argument(
-                "((timestamp|timestamptz|timetz)_zone 0|timestamptz_trunc_zone 2)",
-                "UTC utc Etc/UTC Europe/Berlin America/New_York Asia/Kolkata Australia/Sydney Europe/London Nowhere");
-        argument("(timestamp|timestamptz|timetz)_izone 0", "00:00:00 01:00:00 -05:30:00 15:59:59 00:00:30.5 -100:00:00");
-        argument("(time|timetz|timestamp|timestamptz)_scale 1", "-1 0 1 2 3 4 5 6");
-        argument("interval_scale 1", "-1 0 2147418112 2147418115 2147418118 2147483647 327679 196607 131071 589823"
-                + " 67174399 134283263 268500991 201392127 402718719 469827583 470351871 268435458");
-        argument("make_(date|timestamp|timestamptz) 0", "2024 -44 1 0 9999 294276 294277 5874897 -4713 -4714");
-        argument("make_(date|timestamp|timestamptz) [12]", "1 2 11 12 13 24 28 29 30 31 0");
-        argument("make_(time 0|timestamptz? 3)", "0 1 12 23 24 25 -1");
-        argument("make_(time 1|timestamptz? 4)", "0 1 30 59 60 -1");
-        argument("make_(time 2|timestamptz? 5)", "0 1 30.5 59.999999 59.9999999 60 60.1 -1 NaN Infinity 0.0000005");
-        argument("make_interval 6", "0 1.5 -1.5 1e-7 0.0000005 1e12 1e19 NaN Infinity -59.999999");
-        argument("(interval_mul|interval_div) 1|mul_d_interval 0", "0 1 -1 2 0.5 -0.5 0.1 1.5 3 7 0.333333333333 1e-7"
-                + " 1e9 1e300 NaN Infinity -Infinity 30.4 -0.0416666666 12 365.25");
-        argument("date_(pli|mii) 1", "0 1 -1 30 365 -366 2147483647 -2147483648 2000000000 -2500000");
-        argument("float8_timestamptz 0", "0 1 -1 1e9 1700000000.123456 1700000000.1234565 -1.5 9224318016000"
-                + " 9224318015999.999 -210866803200 -210866803201 1e300 NaN Infinity -Infinity 0.0000005 0.0000015");
         put(
                 "date",
                 ("2000-01-01 1999-12-31 1970-01-01 2024-02-29 2024-12-30 2024-12-31 2021-01-03 2021-01-04 2020-12-31"
@@ -154,7 +134,31 @@ final class TypeSamples {
                 ("00:00:00+00 12:00:00+00 14:00:00+02 10:00:00-02 24:00:00+00 24:00:00-15:59 00:00:00+15:59:59"
                                 + " 23:59:59.999999+05:30 12:34:56.789-03:30 01:02:03+00:00:30 12:00:00-00:30 04:00:00-08")
                         .split(" "));
-        intervals();
+    }
+
+    private static void arguments() {
+        argument(
+                "(extract_.*|.*_part|(timestamp|timestamptz|interval)_trunc|timestamptz_trunc_zone) 0",
+                "microseconds milliseconds second minute hour day week month quarter year decade century millennium dow"
+                        + " isodow doy isoyear julian epoch timezone timezone_hour timezone_minute YEAR usec mons");
+        argument(
+                "((timestamp|timestamptz|timetz)_zone 0|timestamptz_trunc_zone 2)",
+                "UTC utc Etc/UTC Europe/Berlin America/New_York Asia/Kolkata Australia/Sydney Europe/London Nowhere");
+        argument("(timestamp|timestamptz|timetz)_izone 0", "00:00:00 01:00:00 -05:30:00 15:59:59 00:00:30.5 -100:00:00");
+        argument("(time|timetz|timestamp|timestamptz)_scale 1", "-1 0 1 2 3 4 5 6");
+        argument("interval_scale 1", "-1 0 2147418112 2147418115 2147418118 2147483647 327679 196607 131071 589823"
+                + " 67174399 134283263 268500991 201392127 402718719 469827583 470351871 268435458");
+        argument("make_(date|timestamp|timestamptz) 0", "2024 -44 1 0 9999 294276 294277 5874897 -4713 -4714");
+        argument("make_(date|timestamp|timestamptz) [12]", "1 2 11 12 13 24 28 29 30 31 0");
+        argument("make_(time 0|timestamptz? 3)", "0 1 12 23 24 25 -1");
+        argument("make_(time 1|timestamptz? 4)", "0 1 30 59 60 -1");
+        argument("make_(time 2|timestamptz? 5)", "0 1 30.5 59.999999 59.9999999 60 60.1 -1 NaN Infinity 0.0000005");
+        argument("make_interval 6", "0 1.5 -1.5 1e-7 0.0000005 1e12 1e19 NaN Infinity -59.999999");
+        argument("(interval_mul|interval_div) 1|mul_d_interval 0", "0 1 -1 2 0.5 -0.5 0.1 1.5 3 7 0.333333333333 1e-7"
+                + " 1e9 1e300 NaN Infinity -Infinity 30.4 -0.0416666666 12 365.25");
+        argument("date_(pli|mii) 1", "0 1 -1 30 365 -366 2147483647 -2147483648 2000000000 -2500000");
+        argument("float8_timestamptz 0", "0 1 -1 1e9 1700000000.123456 1700000000.1234565 -1.5 9224318016000"
+                + " 9224318015999.999 -210866803200 -210866803201 1e300 NaN Infinity -Infinity 0.0000005 0.0000015");
     }
 
     private static void intervals() {
