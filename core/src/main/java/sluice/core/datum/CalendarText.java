@@ -173,7 +173,8 @@ final class CalendarText {
     /// Without the mark of years before the first.
     static void appendDate(StringBuilder out, LocalDate date) {
         int year = date.getYear() > 0 ? date.getYear() : 1 - date.getYear();
-        out.append(year < 10 ? "000" : year < 100 ? "00" : year < 1000 ? "0" : "").append(year);
+        out.append(year < 10 ? "000" : year < 100 ? "00" : year < 1000 ? "0" : "")
+                .append(year);
         appendTwo(out.append('-'), date.getMonthValue());
         appendTwo(out.append('-'), date.getDayOfMonth());
     }

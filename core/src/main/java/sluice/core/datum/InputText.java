@@ -18,7 +18,8 @@ final class InputText {
     private static final Pattern DECIMAL = Pattern.compile("[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]{1,4})?");
 
     /// Letters and signs that numbers of some major or of the C library may have: hexadecimal digits, separators.
-    private static final Pattern UNCLEAR = Pattern.compile("[+-]?0[xXoObB].*|.*_.*|[+-]?(?i:nan)\\(.*|.*[eE][+-]?[0-9]+");
+    private static final Pattern UNCLEAR =
+            Pattern.compile("[+-]?0[xXoObB].*|.*_.*|[+-]?(?i:nan)\\(.*|.*[eE][+-]?[0-9]+");
 
     private static final Pattern MOMENT = Pattern.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})"
             + "(?:[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\\.([0-9]{1,6}))?)?)?(Z|[+-][0-9]{2}(?::[0-9]{2})?)?");
@@ -129,8 +130,7 @@ final class InputText {
     private static long days(Matcher fields) {
         int year = Integer.parseInt(fields.group(1));
         try {
-            LocalDate date =
-                    LocalDate.of(year, Integer.parseInt(fields.group(2)), Integer.parseInt(fields.group(3)));
+            LocalDate date = LocalDate.of(year, Integer.parseInt(fields.group(2)), Integer.parseInt(fields.group(3)));
             if (year == 0) {
                 throw new UndecidableException();
             }

@@ -59,7 +59,10 @@ public record Interval(int months, int days, long micros) implements Comparable<
                 return;
             }
             separate();
-            text.append(afterNegative && amount > 0 ? "+" : "").append(amount).append(' ').append(unit);
+            text.append(afterNegative && amount > 0 ? "+" : "")
+                    .append(amount)
+                    .append(' ')
+                    .append(unit);
             text.append(amount == 1 ? "" : "s");
             afterNegative = amount < 0;
         }

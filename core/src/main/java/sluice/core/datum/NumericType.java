@@ -86,7 +86,8 @@ final class NumericType extends ValueType<Numeric> {
             Datums.need(digit >= 0 && digit < 10_000);
             digits = digits.multiply(BASE).add(BigInteger.valueOf(digit));
         }
-        BigDecimal value = new BigDecimal(header.sign() == 1 ? digits.negate() : digits, 4 * (count - 1 - header.weight()));
+        BigDecimal value =
+                new BigDecimal(header.sign() == 1 ? digits.negate() : digits, 4 * (count - 1 - header.weight()));
         if (count == 0) {
             value = BigDecimal.ZERO;
         }

@@ -9,8 +9,7 @@ public final class TimeTypes {
     public static final ValueType<Long> DATE = new DateType();
     public static final ValueType<Long> TIME = new TimeType();
     public static final ValueType<ZonedTime> TIMETZ = new ZonedTimeType();
-    public static final ValueType<Long> TIMESTAMP =
-            new TimestampType(Oid.TIMESTAMP, 1115, "pg_catalog.timestamp", "");
+    public static final ValueType<Long> TIMESTAMP = new TimestampType(Oid.TIMESTAMP, 1115, "pg_catalog.timestamp", "");
     public static final ValueType<Long> TIMESTAMPTZ =
             new TimestampType(Oid.TIMESTAMPTZ, 1185, "pg_catalog.timestamptz", "+00");
     public static final ValueType<Interval> INTERVAL = new IntervalType();

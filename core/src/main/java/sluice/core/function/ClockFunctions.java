@@ -20,29 +20,40 @@ final class ClockFunctions {
     static void register(FunctionTable table) {
         table.ordered("time_", TIME);
         table.ordered("timetz_", TIMETZ);
-        table.binary("time_cmp", TIME, TIME, INT4, (a, b) -> (long) Long.compare(a, b)).neverRaises();
-        table.binary("timetz_cmp", TIMETZ, TIMETZ, INT4, (a, b) -> (long) a.compareTo(b)).neverRaises();
+        table.binary("time_cmp", TIME, TIME, INT4, (a, b) -> (long) Long.compare(a, b))
+                .neverRaises();
+        table.binary("timetz_cmp", TIMETZ, TIMETZ, INT4, (a, b) -> (long) a.compareTo(b))
+                .neverRaises();
         table.binary("time_larger", TIME, TIME, TIME, Math::max).neverRaises();
         table.binary("time_smaller", TIME, TIME, TIME, Math::min).neverRaises();
-        table.binary("timetz_larger", TIMETZ, TIMETZ, TIMETZ, (a, b) -> a.compareTo(b) > 0 ? a : b).neverRaises();
-        table.binary("timetz_smaller", TIMETZ, TIMETZ, TIMETZ, (a, b) -> a.compareTo(b) < 0 ? a : b).neverRaises();
+        table.binary("timetz_larger", TIMETZ, TIMETZ, TIMETZ, (a, b) -> a.compareTo(b) > 0 ? a : b)
+                .neverRaises();
+        table.binary("timetz_smaller", TIMETZ, TIMETZ, TIMETZ, (a, b) -> a.compareTo(b) < 0 ? a : b)
+                .neverRaises();
         table.binary("time_pl_interval", TIME, INTERVAL, TIME, (a, b) -> wrapped(a + finite(b)));
         table.binary("time_mi_interval", TIME, INTERVAL, TIME, (a, b) -> wrapped(a - finite(b)));
         table.binary("timetz_pl_interval", TIMETZ, INTERVAL, TIMETZ, (a, b) -> moved(a, a.micros() + finite(b)));
         table.binary("timetz_mi_interval", TIMETZ, INTERVAL, TIMETZ, (a, b) -> moved(a, a.micros() - finite(b)));
-        table.binary("time_mi_time", TIME, TIME, INTERVAL, (a, b) -> new Interval(0, 0, a - b)).neverRaises();
+        table.binary("time_mi_time", TIME, TIME, INTERVAL, (a, b) -> new Interval(0, 0, a - b))
+                .neverRaises();
         table.unary("time_interval", TIME, INTERVAL, a -> new Interval(0, 0, a)).neverRaises();
         table.unary("interval_time", INTERVAL, TIME, a -> wrapped(finite(a)));
         table.unary("time_timetz", TIME, TIMETZ, a -> new ZonedTime(a, 0)).neverRaises();
         table.unary("timetz_time", TIMETZ, TIME, ZonedTime::micros).neverRaises();
         table.unary("timestamp_time", TIMESTAMP, TIME, ClockFunctions::clock).neverRaises();
-        table.unary("timestamptz_time", TIMESTAMPTZ, TIME, ClockFunctions::clock).neverRaises();
+        table.unary("timestamptz_time", TIMESTAMPTZ, TIME, ClockFunctions::clock)
+                .neverRaises();
         table.unary("timestamptz_timetz", TIMESTAMPTZ, TIMETZ, a -> {
             Long clock = clock(a);
             return clock == null ? null : new ZonedTime(clock, 0);
         });
         table.binary("time_scale", TIME, INT4, TIME, ClockFunctions::rounded);
-        table.binary("timetz_scale", TIMETZ, INT4, TIMETZ, (a, digits) -> new ZonedTime(rounded(a.micros(), digits), a.secondsWest()));
+        table.binary(
+                "timetz_scale",
+                TIMETZ,
+                INT4,
+                TIMETZ,
+                (a, digits) -> new ZonedTime(rounded(a.micros(), digits), a.secondsWest()));
         table.ternary("make_time", INT4, INT4, FLOAT8, TIME, ClockFunctions::made);
     }
 

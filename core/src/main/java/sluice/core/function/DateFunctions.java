@@ -11,8 +11,6 @@ import static sluice.core.datum.ValueTypes.INT4;
 
 import java.time.DateTimeException;
 import java.time.LocalDate;
-import java.util.List;
-import sluice.core.datum.Interval;
 import sluice.core.datum.TimeTypes;
 import sluice.core.datum.ValueType;
 
@@ -22,7 +20,8 @@ final class DateFunctions {
 
     static void register(FunctionTable table) {
         table.ordered("date_", DATE);
-        table.binary("date_cmp", DATE, DATE, INT4, (a, b) -> (long) Long.compare(a, b)).neverRaises();
+        table.binary("date_cmp", DATE, DATE, INT4, (a, b) -> (long) Long.compare(a, b))
+                .neverRaises();
         table.binary("date_larger", DATE, DATE, DATE, Math::max).neverRaises();
         table.binary("date_smaller", DATE, DATE, DATE, Math::min).neverRaises();
         crossTypes(table, "timestamp", TIMESTAMP);
@@ -66,8 +65,10 @@ final class DateFunctions {
                             (moment, date) -> kind.holds(-order(date, moment)))
                     .neverRaises();
         }
-        table.binary("date_cmp_" + other, DATE, type, INT4, (a, b) -> (long) order(a, b)).neverRaises();
-        table.binary(other + "_cmp_date", type, DATE, INT4, (a, b) -> (long) -order(b, a)).neverRaises();
+        table.binary("date_cmp_" + other, DATE, type, INT4, (a, b) -> (long) order(a, b))
+                .neverRaises();
+        table.binary(other + "_cmp_date", type, DATE, INT4, (a, b) -> (long) -order(b, a))
+                .neverRaises();
     }
 
     private static int order(long date, long timestamp) {
@@ -99,7 +100,8 @@ final class DateFunctions {
             throw Calendar.outOfRange();
         }
         try {
-            LocalDate date = LocalDate.of((int) (year < 0 ? year + 1 : year), Math.toIntExact(month), Math.toIntExact(day));
+            LocalDate date =
+                    LocalDate.of((int) (year < 0 ? year + 1 : year), Math.toIntExact(month), Math.toIntExact(day));
             return Calendar.date(TimeTypes.days(date));
         } catch (DateTimeException | ArithmeticException notDate) {
             throw Calendar.outOfRange();

@@ -34,15 +34,21 @@ final class FloatFunctions {
         table.unary("float8up", FLOAT8, FLOAT8, a -> a).neverRaises();
         table.unary("float4abs", FLOAT4, FLOAT4, Math::abs).neverRaises();
         table.unary("float8abs", FLOAT8, FLOAT8, Math::abs).neverRaises();
-        table.binary("float4larger", FLOAT4, FLOAT4, FLOAT4, (a, b) -> FLOAT4.compare(a, b) > 0 ? a : b).neverRaises();
-        table.binary("float8larger", FLOAT8, FLOAT8, FLOAT8, (a, b) -> FLOAT8.compare(a, b) > 0 ? a : b).neverRaises();
-        table.binary("float4smaller", FLOAT4, FLOAT4, FLOAT4, (a, b) -> FLOAT4.compare(a, b) < 0 ? a : b).neverRaises();
-        table.binary("float8smaller", FLOAT8, FLOAT8, FLOAT8, (a, b) -> FLOAT8.compare(a, b) < 0 ? a : b).neverRaises();
+        table.binary("float4larger", FLOAT4, FLOAT4, FLOAT4, (a, b) -> FLOAT4.compare(a, b) > 0 ? a : b)
+                .neverRaises();
+        table.binary("float8larger", FLOAT8, FLOAT8, FLOAT8, (a, b) -> FLOAT8.compare(a, b) > 0 ? a : b)
+                .neverRaises();
+        table.binary("float4smaller", FLOAT4, FLOAT4, FLOAT4, (a, b) -> FLOAT4.compare(a, b) < 0 ? a : b)
+                .neverRaises();
+        table.binary("float8smaller", FLOAT8, FLOAT8, FLOAT8, (a, b) -> FLOAT8.compare(a, b) < 0 ? a : b)
+                .neverRaises();
         table.unary("dceil", FLOAT8, FLOAT8, Math::ceil).neverRaises();
         table.unary("dfloor", FLOAT8, FLOAT8, Math::floor).neverRaises();
         table.unary("dround", FLOAT8, FLOAT8, Math::rint).neverRaises();
-        table.unary("dtrunc", FLOAT8, FLOAT8, a -> a < 0 ? Math.ceil(a) : Math.floor(a)).neverRaises();
-        table.unary("dsign", FLOAT8, FLOAT8, a -> a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0).neverRaises();
+        table.unary("dtrunc", FLOAT8, FLOAT8, a -> a < 0 ? Math.ceil(a) : Math.floor(a))
+                .neverRaises();
+        table.unary("dsign", FLOAT8, FLOAT8, a -> a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0)
+                .neverRaises();
         table.unary("dsqrt", FLOAT8, FLOAT8, FloatFunctions::root);
         table.unary("degrees", FLOAT8, FLOAT8, a -> Operation.DIVIDED.apply(a, RADIANS_PER_DEGREE));
         table.unary("radians", FLOAT8, FLOAT8, a -> Operation.TIMES.apply(a, RADIANS_PER_DEGREE));
@@ -82,12 +88,11 @@ final class FloatFunctions {
             if (Double.isInfinite(result) && !infiniteAllowed) {
                 throw new EvaluationException(OUT_OF_RANGE);
             }
-            boolean zeroAllowed =
-                    switch (this) {
-                        case PLUS, MINUS -> true;
-                        case TIMES -> a == 0 || b == 0;
-                        case DIVIDED -> a == 0 || Double.isInfinite(b);
-                    };
+            boolean zeroAllowed = switch (this) {
+                case PLUS, MINUS -> true;
+                case TIMES -> a == 0 || b == 0;
+                case DIVIDED -> a == 0 || Double.isInfinite(b);
+            };
             if (result == 0 && !zeroAllowed) {
                 throw new EvaluationException(OUT_OF_RANGE);
             }

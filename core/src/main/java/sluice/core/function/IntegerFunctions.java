@@ -49,10 +49,14 @@ final class IntegerFunctions {
 
     /// By a distance modulo the width of the machine word, which is four bytes for `int2` too.
     private static void shifts(FunctionTable table) {
-        table.binary("int2shl", INT2, INT4, INT2, (a, b) -> (long) (short) (a.intValue() << b.intValue())).neverRaises();
-        table.binary("int2shr", INT2, INT4, INT2, (a, b) -> (long) (short) (a.intValue() >> b.intValue())).neverRaises();
-        table.binary("int4shl", INT4, INT4, INT4, (a, b) -> (long) (a.intValue() << b.intValue())).neverRaises();
-        table.binary("int4shr", INT4, INT4, INT4, (a, b) -> (long) (a.intValue() >> b.intValue())).neverRaises();
+        table.binary("int2shl", INT2, INT4, INT2, (a, b) -> (long) (short) (a.intValue() << b.intValue()))
+                .neverRaises();
+        table.binary("int2shr", INT2, INT4, INT2, (a, b) -> (long) (short) (a.intValue() >> b.intValue()))
+                .neverRaises();
+        table.binary("int4shl", INT4, INT4, INT4, (a, b) -> (long) (a.intValue() << b.intValue()))
+                .neverRaises();
+        table.binary("int4shr", INT4, INT4, INT4, (a, b) -> (long) (a.intValue() >> b.intValue()))
+                .neverRaises();
         table.binary("int8shl", INT8, INT4, INT8, (a, b) -> a << b.intValue()).neverRaises();
         table.binary("int8shr", INT8, INT4, INT8, (a, b) -> a >> b.intValue()).neverRaises();
     }
@@ -63,7 +67,11 @@ final class IntegerFunctions {
             BigInteger first = BigInteger.valueOf(a);
             BigInteger second = BigInteger.valueOf(b);
             boolean zero = a == 0 || b == 0;
-            return exact(type, zero ? BigInteger.ZERO : first.divide(divisor(a, b)).multiply(second).abs());
+            return exact(
+                    type,
+                    zero
+                            ? BigInteger.ZERO
+                            : first.divide(divisor(a, b)).multiply(second).abs());
         });
     }
 

@@ -28,7 +28,8 @@ final class IntervalFunctions {
 
     static void register(FunctionTable table) {
         table.ordered("interval_", INTERVAL);
-        table.binary("interval_cmp", INTERVAL, INTERVAL, INT4, (a, b) -> (long) a.compareTo(b)).neverRaises();
+        table.binary("interval_cmp", INTERVAL, INTERVAL, INT4, (a, b) -> (long) a.compareTo(b))
+                .neverRaises();
         table.binary("interval_larger", INTERVAL, INTERVAL, INTERVAL, (a, b) -> a.compareTo(b) > 0 ? a : b)
                 .neverRaises();
         table.binary("interval_smaller", INTERVAL, INTERVAL, INTERVAL, (a, b) -> a.compareTo(b) < 0 ? a : b)

@@ -91,7 +91,9 @@ final class NumberCasts {
         if (a == 0) {
             return Numeric.ZERO;
         }
-        return Numeric.of(new BigDecimal(a).round(new MathContext(digits, RoundingMode.HALF_EVEN)).stripTrailingZeros());
+        return Numeric.of(new BigDecimal(a)
+                .round(new MathContext(digits, RoundingMode.HALF_EVEN))
+                .stripTrailingZeros());
     }
 
     static double toDouble(Numeric a) {

@@ -29,12 +29,14 @@ final class NumericFunctions {
 
     static void register(FunctionTable table) {
         for (ComparisonKind kind : ComparisonKind.values()) {
-            table.comparison(
-                    "numeric_" + kind.suffix(), NUMERIC, NUMERIC, kind, BuiltIn.CollationUse.NONE);
+            table.comparison("numeric_" + kind.suffix(), NUMERIC, NUMERIC, kind, BuiltIn.CollationUse.NONE);
         }
-        table.binary("numeric_cmp", NUMERIC, NUMERIC, INT4, (a, b) -> (long) a.compareTo(b)).neverRaises();
-        table.binary("numeric_larger", NUMERIC, NUMERIC, NUMERIC, (a, b) -> a.compareTo(b) > 0 ? a : b).neverRaises();
-        table.binary("numeric_smaller", NUMERIC, NUMERIC, NUMERIC, (a, b) -> a.compareTo(b) < 0 ? a : b).neverRaises();
+        table.binary("numeric_cmp", NUMERIC, NUMERIC, INT4, (a, b) -> (long) a.compareTo(b))
+                .neverRaises();
+        table.binary("numeric_larger", NUMERIC, NUMERIC, NUMERIC, (a, b) -> a.compareTo(b) > 0 ? a : b)
+                .neverRaises();
+        table.binary("numeric_smaller", NUMERIC, NUMERIC, NUMERIC, (a, b) -> a.compareTo(b) < 0 ? a : b)
+                .neverRaises();
         table.binary("numeric_add", NUMERIC, NUMERIC, NUMERIC, NumericFunctions::sum);
         table.binary("numeric_sub", NUMERIC, NUMERIC, NUMERIC, (a, b) -> sum(a, negated(b)));
         table.binary("numeric_mul", NUMERIC, NUMERIC, NUMERIC, NumericFunctions::product);
@@ -42,16 +44,28 @@ final class NumericFunctions {
         table.binary("numeric_div_trunc", NUMERIC, NUMERIC, NUMERIC, NumericFunctions::wholeQuotient);
         table.binary("numeric_mod", NUMERIC, NUMERIC, NUMERIC, NumericFunctions::remainder);
         table.unary("numeric_inc", NUMERIC, NUMERIC, a -> sum(a, Numeric.of(1)));
-        table.unary("numeric_uminus", NUMERIC, NUMERIC, NumericFunctions::negated).neverRaises();
+        table.unary("numeric_uminus", NUMERIC, NUMERIC, NumericFunctions::negated)
+                .neverRaises();
         table.unary("numeric_uplus", NUMERIC, NUMERIC, a -> a).neverRaises();
-        table.unary("numeric_abs", NUMERIC, NUMERIC, a -> a.signum() < 0 ? negated(a) : a).neverRaises();
-        table.unary("numeric_sign", NUMERIC, NUMERIC, a -> a.isNaN() ? a : Numeric.of(a.signum())).neverRaises();
+        table.unary("numeric_abs", NUMERIC, NUMERIC, a -> a.signum() < 0 ? negated(a) : a)
+                .neverRaises();
+        table.unary("numeric_sign", NUMERIC, NUMERIC, a -> a.isNaN() ? a : Numeric.of(a.signum()))
+                .neverRaises();
         table.unary("numeric_ceil", NUMERIC, NUMERIC, a -> rounded(a, 0, RoundingMode.CEILING));
         table.unary("numeric_floor", NUMERIC, NUMERIC, a -> rounded(a, 0, RoundingMode.FLOOR));
         table.binary("numeric_round", NUMERIC, INT4, NUMERIC, (a, n) -> rounded(a, n, RoundingMode.HALF_UP));
         table.binary("numeric_trunc", NUMERIC, INT4, NUMERIC, (a, n) -> rounded(a, n, RoundingMode.DOWN));
-        table.unary("numeric_scale", NUMERIC, INT4, a -> a.isFinite() ? (long) a.decimal().scale() : null).neverRaises();
-        table.unary("numeric_min_scale", NUMERIC, INT4, a -> a.isFinite() ? (long) trimmed(a).scale() : null)
+        table.unary(
+                        "numeric_scale",
+                        NUMERIC,
+                        INT4,
+                        a -> a.isFinite() ? (long) a.decimal().scale() : null)
+                .neverRaises();
+        table.unary(
+                        "numeric_min_scale",
+                        NUMERIC,
+                        INT4,
+                        a -> a.isFinite() ? (long) trimmed(a).scale() : null)
                 .neverRaises();
         table.unary("numeric_trim_scale", NUMERIC, NUMERIC, a -> a.isFinite() ? Numeric.of(trimmed(a)) : a)
                 .neverRaises();
@@ -114,7 +128,8 @@ final class NumericFunctions {
         if (unusual != null) {
             return unusual;
         }
-        return Numeric.of(a.decimal().divide(b.decimal(), quotientScale(a.decimal(), b.decimal()), RoundingMode.HALF_UP));
+        return Numeric.of(
+                a.decimal().divide(b.decimal(), quotientScale(a.decimal(), b.decimal()), RoundingMode.HALF_UP));
     }
 
     /// `select_div_scale`: sixteen digits that count, estimated from the leading digits to the base of ten thousand,
@@ -142,9 +157,7 @@ final class NumericFunctions {
 
     private static Numeric wholeQuotient(Numeric a, Numeric b) {
         Numeric unusual = unusualQuotient(a, b);
-        return unusual != null
-                ? unusual
-                : Numeric.of(a.decimal().divide(b.decimal(), 0, RoundingMode.DOWN));
+        return unusual != null ? unusual : Numeric.of(a.decimal().divide(b.decimal(), 0, RoundingMode.DOWN));
     }
 
     private static Numeric remainder(Numeric a, Numeric b) {
@@ -178,7 +191,8 @@ final class NumericFunctions {
     }
 
     private static BigDecimal trimmed(Numeric a) {
-        BigDecimal stripped = a.decimal().signum() == 0 ? BigDecimal.ZERO : a.decimal().stripTrailingZeros();
+        BigDecimal stripped =
+                a.decimal().signum() == 0 ? BigDecimal.ZERO : a.decimal().stripTrailingZeros();
         return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
     }
 

@@ -139,8 +139,7 @@ final class TimeFields {
 
     private static @Nullable Part ofDate(TimeField field, long date) {
         switch (field) {
-            case MICROSECONDS, MILLISECONDS, SECOND, MINUTE, HOUR, ZONE, ZONE_HOUR, ZONE_MINUTE ->
-                throw notSupported();
+            case MICROSECONDS, MILLISECONDS, SECOND, MINUTE, HOUR, ZONE, ZONE_HOUR, ZONE_MINUTE -> throw notSupported();
             case DAY, WEEK, MONTH, QUARTER, YEAR, DECADE, CENTURY, MILLENNIUM -> {}
             case DAY_OF_WEEK, ISO_DAY_OF_WEEK, DAY_OF_YEAR, ISO_YEAR, JULIAN, EPOCH -> {}
         }
@@ -198,9 +197,7 @@ final class TimeFields {
     }
 
     private static Part ofTime(TimeField field, long micros) {
-        return field == TimeField.EPOCH
-                ? Part.fraction(micros, 6, micros / 1_000_000.0)
-                : ofClock(field, micros);
+        return field == TimeField.EPOCH ? Part.fraction(micros, 6, micros / 1_000_000.0) : ofClock(field, micros);
     }
 
     private static Part ofZonedTime(TimeField field, ZonedTime time) {

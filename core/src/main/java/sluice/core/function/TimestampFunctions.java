@@ -28,7 +28,8 @@ final class TimestampFunctions {
     static void register(FunctionTable table) {
         for (ValueType<Long> type : List.of(TIMESTAMP, TIMESTAMPTZ)) {
             table.ordered("timestamp_", type);
-            table.binary("timestamp_cmp", type, type, INT4, (a, b) -> (long) Long.compare(a, b)).neverRaises();
+            table.binary("timestamp_cmp", type, type, INT4, (a, b) -> (long) Long.compare(a, b))
+                    .neverRaises();
             table.binary("timestamp_larger", type, type, type, Math::max).neverRaises();
             table.binary("timestamp_smaller", type, type, type, Math::min).neverRaises();
             table.unary("timestamp_finite", type, BOOL, TimeTypes::isFinite).neverRaises();
@@ -101,8 +102,8 @@ final class TimestampFunctions {
         int sign = a < b ? -1 : 1;
         long micros = sign * (Calendar.clock(a) - Calendar.clock(b));
         int days = sign * (first.getDayOfMonth() - second.getDayOfMonth());
-        int months = sign
-                * ((first.getYear() - second.getYear()) * 12 + first.getMonthValue() - second.getMonthValue());
+        int months =
+                sign * ((first.getYear() - second.getYear()) * 12 + first.getMonthValue() - second.getMonthValue());
         if (micros < 0) {
             micros += Calendar.DAY;
             days--;

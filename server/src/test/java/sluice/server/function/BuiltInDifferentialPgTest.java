@@ -225,8 +225,7 @@ class BuiltInDifferentialPgTest {
             types.add(type);
             List<String> samples = type instanceof EnumType
                     ? List.of("sad", "ok", "Happy")
-                    : TypeSamples.of(
-                            function.symbol(), i, type, from.values().major());
+                    : TypeSamples.of(function.symbol(), i, type, from.values().major());
             boolean isNull = random.nextInt(function.nulls() == BuiltIn.Nulls.CALLED ? 6 : 40) == 0;
             String sample = samples.get(random.nextInt(samples.size()));
             String collate = type.collatable() ? " COLLATE \"C\"" : "";

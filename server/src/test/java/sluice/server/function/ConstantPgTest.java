@@ -38,7 +38,8 @@ class ConstantPgTest {
 
     @Test
     void every_scalar_type_has_the_server_s_name_length_alignment_and_array() {
-        try (PostgresDatabase database = PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("type_forms")) {
+        try (PostgresDatabase database =
+                PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("type_forms")) {
             for (ValueType<?> type : types(database)) {
                 if (type instanceof ArrayType) {
                     continue;
@@ -108,9 +109,7 @@ class ConstantPgTest {
         for (int i = 0; i < samples.size(); i++) {
             columns.add("c" + i + " " + type.sqlName() + " DEFAULT '" + samples.get(i) + "'::" + type.sqlName());
         }
-        database.execute(
-                "DROP TABLE holder",
-                "CREATE TABLE holder (" + String.join(", ", columns) + ")");
+        database.execute("DROP TABLE holder", "CREATE TABLE holder (" + String.join(", ", columns) + ")");
         Map<String, String> stored = new LinkedHashMap<>();
         for (List<@Nullable String> row : database.rows(
                 "SELECT adnum, adbin FROM pg_attrdef WHERE adrelid = 'holder'::regclass ORDER BY adnum")) {
@@ -125,7 +124,8 @@ class ConstantPgTest {
         if (!expression.startsWith("{CONST") || !value.find()) {
             return "no constant";
         }
-        String[] words = value.group(2).isBlank() ? new String[0] : value.group(2).trim().split(" ");
+        String[] words =
+                value.group(2).isBlank() ? new String[0] : value.group(2).trim().split(" ");
         byte[] bytes = new byte[words.length];
         for (int i = 0; i < words.length; i++) {
             bytes[i] = Byte.parseByte(words[i]);

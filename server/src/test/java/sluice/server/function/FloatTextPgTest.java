@@ -23,17 +23,17 @@ class FloatTextPgTest {
         List<String> spelled = new ArrayList<>();
         List<String> printed = new ArrayList<>();
         for (int i = 0; i < NUMBERS; i++) {
-            double value =
-                    switch (i % 5) {
-                        case 0 -> Double.longBitsToDouble(random.nextLong());
-                        case 1 -> Math.scalb(1.0, random.nextInt(2100) - 1075);
-                        case 2 -> i * Double.MIN_VALUE;
-                        case 3 -> Double.parseDouble(random.nextInt(10_000) + "e" + (random.nextInt(640) - 330));
-                        // Halfway between two doubles where it has few digits.
-                        default -> new BigDecimal(Math.scalb((double) (random.nextInt(1 << 20) * 2 + 1), 53))
-                                .multiply(new BigDecimal(random.nextInt(1 << 10) * 2 + 1))
-                                .doubleValue();
-                    };
+            double value = switch (i % 5) {
+                case 0 -> Double.longBitsToDouble(random.nextLong());
+                case 1 -> Math.scalb(1.0, random.nextInt(2100) - 1075);
+                case 2 -> i * Double.MIN_VALUE;
+                case 3 -> Double.parseDouble(random.nextInt(10_000) + "e" + (random.nextInt(640) - 330));
+                // Halfway between two doubles where it has few digits.
+                default ->
+                    new BigDecimal(Math.scalb((double) (random.nextInt(1 << 20) * 2 + 1), 53))
+                            .multiply(new BigDecimal(random.nextInt(1 << 10) * 2 + 1))
+                            .doubleValue();
+            };
             if (Double.isFinite(value)) {
                 spelled.add(Double.toString(value));
                 printed.add(NumberTypes.FLOAT8.print(value));
@@ -47,13 +47,12 @@ class FloatTextPgTest {
         List<String> spelled = new ArrayList<>();
         List<String> printed = new ArrayList<>();
         for (int i = 0; i < NUMBERS; i++) {
-            float value =
-                    switch (i % 4) {
-                        case 0 -> Float.intBitsToFloat(random.nextInt());
-                        case 1 -> Math.scalb(1.0f, random.nextInt(278) - 150);
-                        case 2 -> i * Float.MIN_VALUE;
-                        default -> Float.parseFloat(random.nextInt(10_000) + "e" + (random.nextInt(80) - 45));
-                    };
+            float value = switch (i % 4) {
+                case 0 -> Float.intBitsToFloat(random.nextInt());
+                case 1 -> Math.scalb(1.0f, random.nextInt(278) - 150);
+                case 2 -> i * Float.MIN_VALUE;
+                default -> Float.parseFloat(random.nextInt(10_000) + "e" + (random.nextInt(80) - 45));
+            };
             if (Float.isFinite(value)) {
                 spelled.add(Float.toString(value));
                 printed.add(NumberTypes.FLOAT4.print(value));
@@ -64,9 +63,11 @@ class FloatTextPgTest {
 
     private static void compare(String type, List<String> spelled, List<String> printed) {
         List<String> theirs = new ArrayList<>();
-        try (PostgresDatabase database = PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("float_text")) {
+        try (PostgresDatabase database =
+                PostgresCluster.of(PostgresCluster.NEWEST).createDatabase("float_text")) {
             for (List<@Nullable String> row : database.rows(
-                    "SELECT format('%s', v::" + type + ") FROM unnest(?::text[]) WITH ORDINALITY AS given(v, n) ORDER BY n",
+                    "SELECT format('%s', v::" + type
+                            + ") FROM unnest(?::text[]) WITH ORDINALITY AS given(v, n) ORDER BY n",
                     (Object) spelled.toArray(String[]::new))) {
                 theirs.add(String.valueOf(row.getFirst()));
             }

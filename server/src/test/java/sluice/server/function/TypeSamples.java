@@ -67,7 +67,8 @@ final class TypeSamples {
     private static void anywhere(Random random) {
         for (int i = 0; i < 150; i++) {
             int digits = 1 + random.nextInt(40);
-            BigInteger unscaled = new BigInteger(digits * 3, random).multiply(BigInteger.valueOf(random.nextInt(3) - 1));
+            BigInteger unscaled =
+                    new BigInteger(digits * 3, random).multiply(BigInteger.valueOf(random.nextInt(3) - 1));
             add("numeric", new BigDecimal(unscaled, random.nextInt(30)).toPlainString());
             add("float8", Double.toString(Double.longBitsToDouble(random.nextLong())));
             add("float8", Double.toString((random.nextInt(2_000_001) - 1_000_000) / 1000.0));
@@ -80,7 +81,9 @@ final class TypeSamples {
             add("timestamp", day + " " + time);
             add("timestamptz", day.plusDays(random.nextInt(3)) + " " + time + "+00");
             int months = random.nextInt(-1000, 1000);
-            add("interval", months + " mons " + random.nextInt(-1000, 1000) + " days " + random.nextInt() / 1000.0 + " s");
+            add(
+                    "interval",
+                    months + " mons " + random.nextInt(-1000, 1000) + " days " + random.nextInt() / 1000.0 + " s");
         }
     }
 
@@ -88,8 +91,8 @@ final class TypeSamples {
         put(
                 "date",
                 ("2000-01-01 1999-12-31 1970-01-01 2024-02-29 2024-12-30 2024-12-31 2021-01-03 2021-01-04 2020-12-31"
-                                + " 2100-03-01 9999-12-31 10000-01-01 0001-01-01 5874897-12-31 294276-12-31 294277-01-01"
-                                + " 2024-01-31 2000-02-29 1582-10-15 infinity -infinity")
+                    + " 2100-03-01 9999-12-31 10000-01-01 0001-01-01 5874897-12-31 294276-12-31 294277-01-01"
+                    + " 2024-01-31 2000-02-29 1582-10-15 infinity -infinity")
                         .split(" "));
         add("date", "0001-12-31 BC", "0044-03-15 BC", "4714-11-24 BC", "0100-01-01 BC", "1001-06-30 BC");
         List<String> moments = List.of(
@@ -132,7 +135,7 @@ final class TypeSamples {
         put(
                 "timetz",
                 ("00:00:00+00 12:00:00+00 14:00:00+02 10:00:00-02 24:00:00+00 24:00:00-15:59 00:00:00+15:59:59"
-                                + " 23:59:59.999999+05:30 12:34:56.789-03:30 01:02:03+00:00:30 12:00:00-00:30 04:00:00-08")
+                    + " 23:59:59.999999+05:30 12:34:56.789-03:30 01:02:03+00:00:30 12:00:00-00:30 04:00:00-08")
                         .split(" "));
     }
 
@@ -144,21 +147,28 @@ final class TypeSamples {
         argument(
                 "((timestamp|timestamptz|timetz)_zone 0|timestamptz_trunc_zone 2)",
                 "UTC utc Etc/UTC Europe/Berlin America/New_York Asia/Kolkata Australia/Sydney Europe/London Nowhere");
-        argument("(timestamp|timestamptz|timetz)_izone 0", "00:00:00 01:00:00 -05:30:00 15:59:59 00:00:30.5 -100:00:00");
+        argument(
+                "(timestamp|timestamptz|timetz)_izone 0", "00:00:00 01:00:00 -05:30:00 15:59:59 00:00:30.5 -100:00:00");
         argument("(time|timetz|timestamp|timestamptz)_scale 1", "-1 0 1 2 3 4 5 6");
-        argument("interval_scale 1", "-1 0 2147418112 2147418115 2147418118 2147483647 327679 196607 131071 589823"
-                + " 67174399 134283263 268500991 201392127 402718719 469827583 470351871 268435458");
+        argument(
+                "interval_scale 1",
+                "-1 0 2147418112 2147418115 2147418118 2147483647 327679 196607 131071 589823"
+                        + " 67174399 134283263 268500991 201392127 402718719 469827583 470351871 268435458");
         argument("make_(date|timestamp|timestamptz) 0", "2024 -44 1 0 9999 294276 294277 5874897 -4713 -4714");
         argument("make_(date|timestamp|timestamptz) [12]", "1 2 11 12 13 24 28 29 30 31 0");
         argument("make_(time 0|timestamptz? 3)", "0 1 12 23 24 25 -1");
         argument("make_(time 1|timestamptz? 4)", "0 1 30 59 60 -1");
         argument("make_(time 2|timestamptz? 5)", "0 1 30.5 59.999999 59.9999999 60 60.1 -1 NaN Infinity 0.0000005");
         argument("make_interval 6", "0 1.5 -1.5 1e-7 0.0000005 1e12 1e19 NaN Infinity -59.999999");
-        argument("(interval_mul|interval_div) 1|mul_d_interval 0", "0 1 -1 2 0.5 -0.5 0.1 1.5 3 7 0.333333333333 1e-7"
-                + " 1e9 1e300 NaN Infinity -Infinity 30.4 -0.0416666666 12 365.25");
+        argument(
+                "(interval_mul|interval_div) 1|mul_d_interval 0",
+                "0 1 -1 2 0.5 -0.5 0.1 1.5 3 7 0.333333333333 1e-7"
+                        + " 1e9 1e300 NaN Infinity -Infinity 30.4 -0.0416666666 12 365.25");
         argument("date_(pli|mii) 1", "0 1 -1 30 365 -366 2147483647 -2147483648 2000000000 -2500000");
-        argument("float8_timestamptz 0", "0 1 -1 1e9 1700000000.123456 1700000000.1234565 -1.5 9224318016000"
-                + " 9224318015999.999 -210866803200 -210866803201 1e300 NaN Infinity -Infinity 0.0000005 0.0000015");
+        argument(
+                "float8_timestamptz 0",
+                "0 1 -1 1e9 1700000000.123456 1700000000.1234565 -1.5 9224318016000 9224318015999.999 -210866803200"
+                        + " -210866803201 1e300 NaN Infinity -Infinity 0.0000005 0.0000015");
     }
 
     private static void intervals() {
