@@ -4,7 +4,12 @@ import java.util.List;
 
 /// `json` and `jsonb`.
 public final class JsonTypes {
-    static final List<ValueType<?>> ALL = List.of();
+    /// The text as written.
+    public static final ValueType<String> JSON = new JsonType();
+
+    public static final ValueType<Json> JSONB = new JsonbType();
+
+    static final List<ValueType<?>> ALL = List.of(JSON, JSONB);
 
     private JsonTypes() {}
 }

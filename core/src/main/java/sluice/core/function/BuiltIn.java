@@ -58,6 +58,16 @@ public record BuiltIn(
         /// @throws sluice.core.datum.UndecidableException where the answer is not known here
         @Nullable
         Object apply(CallSite site, @Nullable Object[] arguments);
+
+        /// The same function for a call some of whose arguments never change, with what can be done
+        /// beforehand done.
+        ///
+        /// Does not throw what a call would: a constant is not looked at until it is needed.
+        ///
+        /// @param constants as many as there are arguments, null where one is not constant or is NULL
+        default Body prepared(CallSite site, @Nullable Object[] constants) {
+            return this;
+        }
     }
 
     /// What an expression says about a call.

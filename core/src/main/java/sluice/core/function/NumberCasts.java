@@ -107,7 +107,7 @@ final class NumberCasts {
         return value;
     }
 
-    private static float toFloat(Numeric a) {
+    static float toFloat(Numeric a) {
         if (!a.isFinite()) {
             return a.isNaN() ? Float.NaN : a.signum() * Float.POSITIVE_INFINITY;
         }

@@ -19,6 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.datum.EnumType;
 import sluice.core.datum.EvaluationException;
+import sluice.core.datum.NumberTypes;
+import sluice.core.datum.TextTypes;
 import sluice.core.datum.UndecidableException;
 import sluice.core.datum.ValueType;
 import sluice.core.datum.ValueTypes;
@@ -40,6 +42,16 @@ class BuiltInDifferentialPgTest {
 
     /// Bytes in order, ASCII letters: the collation under which most is decided.
     private static final CollationRule BYTES = new CollationRule(true, true, CollationRule.LetterCase.ASCII_ONLY);
+
+    /// What polymorphic types stand for in turn.
+    private static final List<ValueType<?>> ELEMENTS = List.of(
+            ValueTypes.INT4,
+            ValueTypes.TEXT,
+            ValueTypes.UUID,
+            ValueTypes.BOOL,
+            TextTypes.BPCHAR,
+            NumberTypes.NUMERIC,
+            NumberTypes.FLOAT8);
 
     @Test
     void every_function_answers_as_postgresql_18_does() {
@@ -66,7 +78,9 @@ class BuiltInDifferentialPgTest {
     }
 
     /// A row of `pg_proc`.
-    private record Known(String name, int resultType, boolean strict) {}
+    ///
+    /// @param lastVariadic what is written in front of an array that stands for any number of arguments
+    private record Known(String name, int resultType, boolean strict, String lastVariadic) {}
 
     /// One call, in SQL and as values.
     private record Call(
@@ -157,11 +171,13 @@ class BuiltInDifferentialPgTest {
     private static Map<String, Known> functions(PostgresDatabase database) {
         Map<String, Known> functions = new HashMap<>();
         for (List<@Nullable String> row : database.rows("""
-            SELECT p.prosrc, p.proargtypes::text, p.proname, p.prorettype::int8, p.proisstrict
-              FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-             WHERE l.lanname = 'internal' AND p.oid < 16384 AND p.provolatile <> 'v' AND NOT p.proretset
-             ORDER BY p.oid DESC
-            """)) {
+                SELECT p.prosrc, p.proargtypes::text, p.proname, p.prorettype::int8, p.proisstrict,
+                       CASE WHEN p.provariadic NOT IN (0, 2276) THEN 'VARIADIC ' ELSE '' END
+                  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+                 WHERE l.lanname IN ('internal', 'sql') AND p.prosrc <> '' AND p.oid < 16384
+                   AND p.provolatile <> 'v' AND NOT p.proretset
+                 ORDER BY p.oid DESC
+                """)) {
             List<Integer> arguments = new ArrayList<>();
             for (String oid : String.valueOf(row.get(1)).split(" ")) {
                 if (!oid.isEmpty()) {
@@ -173,7 +189,8 @@ class BuiltInDifferentialPgTest {
                     new Known(
                             String.valueOf(row.get(2)),
                             Integer.parseUnsignedInt(String.valueOf(row.get(3))),
-                            "t".equals(row.get(4))));
+                            "t".equals(row.get(4)),
+                            String.valueOf(row.get(5))));
         }
         return functions;
     }
@@ -190,8 +207,7 @@ class BuiltInDifferentialPgTest {
         List<Call> calls = new ArrayList<>();
         Set<String> seen = new LinkedHashSet<>();
         for (int attempt = 0; attempt < count * 3 && calls.size() < count; attempt++) {
-            ValueType<?> element =
-                    List.of(ValueTypes.INT4, ValueTypes.TEXT, ValueTypes.UUID).get(random.nextInt(3));
+            ValueType<?> element = ELEMENTS.get(random.nextInt(ELEMENTS.size()));
             Call call = call(function, row, new Binding(element, from.mood()), from);
             if (seen.add(call.sql())) {
                 calls.add(call);
@@ -205,8 +221,11 @@ class BuiltInDifferentialPgTest {
         @Nullable
         ValueType<?> real(int declared) {
             return switch (declared) {
-                case Pseudo.ANYELEMENT, Pseudo.ANYCOMPATIBLE, Pseudo.ANYNONARRAY, Pseudo.ANYCOMPATIBLENONARRAY ->
-                    element;
+                case Pseudo.ANY,
+                        Pseudo.ANYELEMENT,
+                        Pseudo.ANYCOMPATIBLE,
+                        Pseudo.ANYNONARRAY,
+                        Pseudo.ANYCOMPATIBLENONARRAY -> element;
                 case Pseudo.ANYARRAY, Pseudo.ANYCOMPATIBLEARRAY -> ValueTypes.arrayOf(element);
                 case Pseudo.ANYENUM -> mood;
                 default -> ValueTypes.ofOid(declared);
@@ -218,10 +237,15 @@ class BuiltInDifferentialPgTest {
         Random random = from.random();
         List<ValueType<?>> types = new ArrayList<>();
         List<String> written = new ArrayList<>();
-        @Nullable Object[] values = new Object[function.argumentTypes().size()];
+        List<Integer> declared = new ArrayList<>(function.argumentTypes());
+        // VARIADIC "any" stands for as many arguments as there are.
+        while (!declared.isEmpty() && declared.getLast() == Pseudo.ANY && random.nextInt(3) > 0) {
+            declared.add(Pseudo.ANY);
+        }
+        @Nullable Object[] values = new Object[declared.size()];
         for (int i = 0; i < values.length; i++) {
             ValueType<?> type = Objects.requireNonNull(
-                    binding.real(function.argumentTypes().get(i)), () -> "an argument type of " + function.symbol());
+                    binding.real(declared.get(i)), () -> "an argument type of " + function.symbol());
             types.add(type);
             List<String> samples = type instanceof EnumType
                     ? List.of("sad", "ok", "Happy")
@@ -229,7 +253,8 @@ class BuiltInDifferentialPgTest {
             boolean isNull = random.nextInt(function.nulls() == BuiltIn.Nulls.CALLED ? 6 : 40) == 0;
             String sample = samples.get(random.nextInt(samples.size()));
             String collate = type.collatable() ? " COLLATE \"C\"" : "";
-            written.add((isNull ? "NULL::" : "'" + sample + "'::") + type.sqlName() + collate);
+            String variadic = i == values.length - 1 ? row.lastVariadic() : "";
+            written.add(variadic + (isNull ? "NULL::" : "'" + sample + "'::") + type.sqlName() + collate);
             values[i] = isNull ? null : from.values().value(type, sample);
         }
         ValueType<?> result = binding.real(function.resultType());
