@@ -42,6 +42,11 @@ public final class ArrayType extends ValueType<ArrayValue> {
     }
 
     @Override
+    public boolean readsText() {
+        return false;
+    }
+
+    @Override
     public boolean isOrdered() {
         return element.isOrdered();
     }

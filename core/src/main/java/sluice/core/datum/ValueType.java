@@ -102,6 +102,11 @@ public abstract class ValueType<T> {
         return false;
     }
 
+    /// Whether {@link #input} knows what a cast from text makes of ordinary texts.
+    public boolean readsText() {
+        return true;
+    }
+
     /// Whether values can be compared by {@link #compare}.
     public boolean isOrdered() {
         return true;

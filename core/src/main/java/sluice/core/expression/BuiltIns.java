@@ -14,8 +14,8 @@ import sluice.core.function.Pseudo;
 
 /// The built-in functions behind the oids of a catalog.
 ///
-/// A function is known by what PostgreSQL runs, not by its name: a function of the server itself (language
-/// `internal`, an oid that only initdb assigns), its C symbol and its argument types.
+/// A function is known by what PostgreSQL runs, not by its name: a function of the server itself (in `pg_catalog`, an
+/// oid that only initdb assigns), its C symbol (or the text of one that is written in SQL) and its argument types.
 final class BuiltIns {
     /// `FirstNormalObjectId`: what users create, extensions included, starts here.
     static final int FIRST_USER_OID = 16384;
@@ -25,7 +25,7 @@ final class BuiltIns {
     /// The built-in behind a `pg_proc` oid, null when it is not evaluated in process.
     static @Nullable BuiltIn of(CatalogImage catalog, int functionOid) {
         Function function = catalog.function(functionOid);
-        if (function == null || !ofTheServer(function) || !function.language().equals("internal")) {
+        if (function == null || !ofTheServer(function)) {
             return null;
         }
         BuiltIn builtIn = FunctionTable.find(function.source(), function.argumentTypes());
@@ -50,7 +50,7 @@ final class BuiltIns {
             CatalogImage catalog, int functionOid, int resultOid, int collationOid, List<Expression> arguments)
             throws NotCompilable {
         BuiltIn builtIn = of(catalog, functionOid);
-        if (builtIn == null || builtIn.argumentTypes().size() != arguments.size()) {
+        if (builtIn == null || !takesSoMany(builtIn, arguments.size())) {
             throw new NotCompilable(described(catalog, functionOid));
         }
         ValueType<?> result = ValueTypes.of(catalog.type(resultOid));
@@ -61,7 +61,9 @@ final class BuiltIns {
         for (int i = 0; i < arguments.size(); i++) {
             ValueType<?> type = arguments.get(i).type();
             types.add(type);
-            if (!PolymorphicTypes.accepts(builtIn.argumentTypes().get(i), type)) {
+            int declared = builtIn.argumentTypes()
+                    .get(Math.min(i, builtIn.argumentTypes().size() - 1));
+            if (!PolymorphicTypes.accepts(declared, type)) {
                 throw new NotCompilable(described(catalog, functionOid) + " is applied to types it does not take");
             }
         }
@@ -72,6 +74,17 @@ final class BuiltIns {
         CollationRule collation = collation(catalog, collationOid);
         requireCollation(catalog, builtIn, types, collationOid);
         return new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
+    }
+
+    /// Whether the last argument of a function is `VARIADIC "any"`: each argument of a call is one of its own.
+    static boolean isVariadicAny(BuiltIn builtIn) {
+        return !builtIn.argumentTypes().isEmpty()
+                && builtIn.argumentTypes().getLast() == Pseudo.ANY;
+    }
+
+    private static boolean takesSoMany(BuiltIn builtIn, int count) {
+        int declared = builtIn.argumentTypes().size();
+        return isVariadicAny(builtIn) ? count >= declared : count == declared;
     }
 
     /// Of no collation nothing is known: PostgreSQL raises where it needs one and cannot tell which.

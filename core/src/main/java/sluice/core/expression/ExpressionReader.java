@@ -11,6 +11,7 @@ import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.datum.ValueType;
 import sluice.core.datum.ValueTypes;
+import sluice.core.function.BuiltIn;
 
 /// Understands a policy's tree as an {@link Expression} over the rows of its table.
 ///
@@ -294,6 +295,10 @@ public final class ExpressionReader {
         if (node.flag("funcretset")) {
             throw new NotCompilable("a function returns a set");
         }
+        BuiltIn builtIn = BuiltIns.of(catalog, node.integer("funcid"));
+        if (node.flag("funcvariadic") && builtIn != null && BuiltIns.isVariadicAny(builtIn)) {
+            throw new NotCompilable("a function is given an array in the place of its arguments");
+        }
         List<Expression> arguments = valuesOf(node.list("args"));
         return BuiltIns.call(
                 catalog,
@@ -345,6 +350,9 @@ public final class ExpressionReader {
         Expression argument = value(node.struct("arg"));
         ValueType<?> type = typeOf(node.integer("resulttype"));
         Expression.TextCast cast = new Expression.TextCast(argument, type);
+        if (!cast.prints() && !type.readsText()) {
+            throw new NotCompilable("a cast from text to type " + type);
+        }
         return cast.prints() && argument instanceof Expression.ColumnValue(var attnum, var from)
                 ? new Expression.ColumnValue(attnum, type)
                 : cast;

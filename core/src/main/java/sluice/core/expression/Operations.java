@@ -1,5 +1,6 @@
 package sluice.core.expression;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.datum.ValueType;
 import sluice.core.function.BuiltIn;
@@ -15,6 +16,17 @@ final class Operations {
         /// @param left not NULL, and known
         /// @param right not NULL, and known
         Truth test(Object left, Object right);
+    }
+
+    /// The values of those arguments that are constant, null for the others.
+    static @Nullable Object[] constants(List<Expression> arguments) {
+        @Nullable Object[] values = new Object[arguments.size()];
+        for (int i = 0; i < values.length; i++) {
+            if (arguments.get(i) instanceof Expression.Constant(var type, var text) && text != null) {
+                values[i] = type.parse(text);
+            }
+        }
+        return values;
     }
 
     /// @param type of the left side, in whose default order values are compared

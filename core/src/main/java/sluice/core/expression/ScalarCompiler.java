@@ -23,7 +23,7 @@ final class ScalarCompiler {
             }
             case Expression.ColumnValue(var attnum, var type) -> column(attnum, type);
             case Expression.Clock(var type) -> row -> type.parse(ClockText.of(type, row.at()));
-            case Expression.Call(var function, var site, var arguments) -> call(function, site, compileAll(arguments));
+            case Expression.Call call -> call(call);
             case Expression.Recast(var argument, var type) -> compile(argument);
             case Expression.TextCast cast -> textCast(cast);
             case Expression.Case choice -> choice(choice);
@@ -79,7 +79,11 @@ final class ScalarCompiler {
         };
     }
 
-    private static Scalar call(BuiltIn function, BuiltIn.CallSite site, Scalar[] arguments) {
+    private static Scalar call(Expression.Call call) {
+        BuiltIn function = call.function();
+        BuiltIn.CallSite site = call.site();
+        Scalar[] arguments = compileAll(call.arguments());
+        BuiltIn.Body body = function.body().prepared(site, Operations.constants(call.arguments()));
         boolean strict = function.nulls() == BuiltIn.Nulls.STRICT;
         boolean raises = function.errors() == BuiltIn.Errors.POSSIBLE;
         return row -> {
@@ -98,7 +102,7 @@ final class ScalarCompiler {
             if (anyUnknown) {
                 return unknown(raises);
             }
-            return function.body().apply(site, values);
+            return body.apply(site, values);
         };
     }
 
