@@ -174,7 +174,11 @@ public final class ExpressionReader {
 
     private Expression constant(Node.Struct node) throws NotCompilable {
         ValueType<?> type = typeOf(node.integer("consttype"));
-        return Answers.constant(type, TreeReading.constant(node, type));
+        try {
+            return Answers.constant(type, TreeReading.constant(node, type));
+        } catch (IllegalArgumentException _) {
+            throw new NotCompilable("a constant of type " + type + " is beyond what is read here");
+        }
     }
 
     private Expression column(Node.Struct node) throws NotCompilable {
@@ -328,12 +332,15 @@ public final class ExpressionReader {
         if (!type.hasFormOf(argument.type())) {
             throw new NotCompilable(described(node));
         }
-        return switch (argument) {
-            case Expression.ColumnValue(var attnum, var from) -> new Expression.ColumnValue(attnum, type);
-            case Expression.Constant(var from, var text) -> new Expression.Constant(type, text);
-            case Expression.Folded(var index, var from, var timing) -> new Expression.Folded(index, type, timing);
-            default -> new Expression.Recast(argument, type);
-        };
+        if (argument instanceof Expression.ColumnValue(var attnum, var from)) {
+            return new Expression.ColumnValue(attnum, type);
+        }
+        if (argument instanceof Expression.Constant(var from, var text)) {
+            return new Expression.Constant(type, text);
+        }
+        return argument instanceof Expression.Folded(var index, var from, var timing)
+                ? new Expression.Folded(index, type, timing)
+                : new Expression.Recast(argument, type);
     }
 
     /// `varchar[]` as `text[]`: the elements are the same.

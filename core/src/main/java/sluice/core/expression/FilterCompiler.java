@@ -137,9 +137,17 @@ public final class FilterCompiler {
         }
         Operator operator = meaning.operator();
         Expression left = new Expression.ColumnValue(column.attnum(), passedAs(operator.leftType(), type));
-        Expression right = Answers.constant(passedAs(operator.rightType(), literal), constant);
+        Expression right = constant(passedAs(operator.rightType(), literal), constant);
         return new Operators(catalog)
                 .apply(operator, ValueTypes.BOOL.oid(), column.collationOid(), List.of(left, right));
+    }
+
+    private static Expression constant(ValueType<?> type, @Nullable String text) throws NotCompilable {
+        try {
+            return Answers.constant(type, text);
+        } catch (IllegalArgumentException _) {
+            throw new NotCompilable("a value of type " + type + " beyond what is read here");
+        }
     }
 
     /// The type an operator reads a value as: the declared one where that has the same form, as

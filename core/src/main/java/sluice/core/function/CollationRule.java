@@ -56,7 +56,8 @@ public record CollationRule(boolean equalByBytes, boolean orderedByBytes, Letter
             case NONE -> true;
             case EQUALITY -> equalByBytes;
             case ORDER -> orderedByBytes;
-            case CASE -> letterCase != LetterCase.UNKNOWN;
+            // PostgreSQL itself refuses patterns under a nondeterministic collation.
+            case CASE -> equalByBytes && letterCase != LetterCase.UNKNOWN;
         };
     }
 }

@@ -74,6 +74,7 @@ class FilterDifferentialPgTest {
         System.out.println("PostgreSQL " + major + ", seed " + seed() + ": " + tally);
         assertThat(tally.differences).isEmpty();
         assertThat(tally.decisions).isGreaterThan(filters * ROWS / 4);
+        assertThat(tally.undecided).as("rows not decided").isLessThan(tally.decisions / 20);
         assertThat(tally.vacuous).as("filters with one answer only").isLessThan(tally.filters * 2 / 3);
     }
 
@@ -141,7 +142,9 @@ class FilterDifferentialPgTest {
             tally.filters++;
             tally.decisions += rows.size();
             tally.vacuous += ours.stream().distinct().count() == 1 ? 1 : 0;
-            if (!ours.equals(snapshot) || !ours.equals(plain)) {
+            tally.undecided += (int)
+                    ours.stream().filter(Truth.UNDECIDABLE::equals).count();
+            if (!agree(ours, snapshot) || !agree(ours, plain)) {
                 tally.differences.add(
                         text + "\n  ours     " + ours + "\n  snapshot " + snapshot + "\n  plain    " + plain);
             }
@@ -149,6 +152,17 @@ class FilterDifferentialPgTest {
                 tally.differences.add(text + " is not what its own text says: " + filter.text());
             }
             compareHidden(text, filter, ours, random.nextInt(FilterTable.KINDS.size() + 1));
+        }
+
+        /// A value that is not computed here is withheld; where PostgreSQL raises nothing is shown.
+        private static boolean agree(List<@Nullable Truth> ours, List<@Nullable Truth> theirs) {
+            for (int i = 0; i < ours.size(); i++) {
+                boolean same = theirs.get(i) == null ? ours.get(i) != Truth.TRUE : ours.get(i) == theirs.get(i);
+                if (!same && ours.get(i) != Truth.UNDECIDABLE) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /// A column the log does not carry may only make an answer undecidable.
@@ -304,13 +318,14 @@ class FilterDifferentialPgTest {
         private int decided;
         private int filters;
         private int decisions;
+        private int undecided;
         private int vacuous;
         private int refused;
 
         @Override
         public String toString() {
-            return decided + " operators on types decided, " + filters + " filters, " + decisions + " decisions, "
-                    + differences.size() + " differences, " + vacuous
+            return decided + " operators on types decided, " + filters + " filters, " + decisions + " decisions, " + undecided
+                    + " undecided, " + differences.size() + " differences, " + vacuous
                     + " filters with one answer only, " + refused + " refused as PostgreSQL refuses them, "
                     + notSupported.size() + " operators on types not supported yet"
                     + (Boolean.getBoolean("sluice.long") ? ": " + notSupported : "");
