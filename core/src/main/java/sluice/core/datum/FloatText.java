@@ -73,7 +73,8 @@ final class FloatText {
         }
 
         /// The number of so many digits in here that is closest, null when there is none.
-        @Nullable BigDecimal closest(int digits) {
+        @Nullable
+        BigDecimal closest(int digits) {
             BigDecimal down = exact.round(new MathContext(digits, RoundingMode.DOWN));
             BigDecimal up = exact.round(new MathContext(digits, RoundingMode.UP));
             if (!holds(down)) {

@@ -78,8 +78,7 @@ final class BuiltIns {
 
     /// Whether the last argument of a function is `VARIADIC "any"`: each argument of a call is one of its own.
     static boolean isVariadicAny(BuiltIn builtIn) {
-        return !builtIn.argumentTypes().isEmpty()
-                && builtIn.argumentTypes().getLast() == Pseudo.ANY;
+        return !builtIn.argumentTypes().isEmpty() && builtIn.argumentTypes().getLast() == Pseudo.ANY;
     }
 
     private static boolean takesSoMany(BuiltIn builtIn, int count) {

@@ -53,7 +53,8 @@ final class TimeFields {
     /// A field of a value: null where it has none, as an infinite date has no month.
     @FunctionalInterface
     private interface Extraction<T> {
-        @Nullable Part of(TimeField field, T value);
+        @Nullable
+        Part of(TimeField field, T value);
     }
 
     private record Part(Numeric exact, double floating) {

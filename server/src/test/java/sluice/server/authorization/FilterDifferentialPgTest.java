@@ -142,8 +142,8 @@ class FilterDifferentialPgTest {
             tally.filters++;
             tally.decisions += rows.size();
             tally.vacuous += ours.stream().distinct().count() == 1 ? 1 : 0;
-            tally.undecided += (int)
-                    ours.stream().filter(Truth.UNDECIDABLE::equals).count();
+            tally.undecided +=
+                    (int) ours.stream().filter(Truth.UNDECIDABLE::equals).count();
             if (!agree(ours, snapshot) || !agree(ours, plain)) {
                 tally.differences.add(
                         text + "\n  ours     " + ours + "\n  snapshot " + snapshot + "\n  plain    " + plain);
@@ -324,7 +324,8 @@ class FilterDifferentialPgTest {
 
         @Override
         public String toString() {
-            return decided + " operators on types decided, " + filters + " filters, " + decisions + " decisions, " + undecided
+            return decided + " operators on types decided, " + filters + " filters, " + decisions + " decisions, "
+                    + undecided
                     + " undecided, " + differences.size() + " differences, " + vacuous
                     + " filters with one answer only, " + refused + " refused as PostgreSQL refuses them, "
                     + notSupported.size() + " operators on types not supported yet"

@@ -171,13 +171,13 @@ class BuiltInDifferentialPgTest {
     private static Map<String, Known> functions(PostgresDatabase database) {
         Map<String, Known> functions = new HashMap<>();
         for (List<@Nullable String> row : database.rows("""
-                SELECT p.prosrc, p.proargtypes::text, p.proname, p.prorettype::int8, p.proisstrict,
-                       CASE WHEN p.provariadic NOT IN (0, 2276) THEN 'VARIADIC ' ELSE '' END
-                  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-                 WHERE l.lanname IN ('internal', 'sql') AND p.prosrc <> '' AND p.oid < 16384
-                   AND p.provolatile <> 'v' AND NOT p.proretset
-                 ORDER BY p.oid DESC
-                """)) {
+            SELECT p.prosrc, p.proargtypes::text, p.proname, p.prorettype::int8, p.proisstrict,
+                   CASE WHEN p.provariadic NOT IN (0, 2276) THEN 'VARIADIC ' ELSE '' END
+              FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+             WHERE l.lanname IN ('internal', 'sql') AND p.prosrc <> '' AND p.oid < 16384
+               AND p.provolatile <> 'v' AND NOT p.proretset
+             ORDER BY p.oid DESC
+            """)) {
             List<Integer> arguments = new ArrayList<>();
             for (String oid : String.valueOf(row.get(1)).split(" ")) {
                 if (!oid.isEmpty()) {

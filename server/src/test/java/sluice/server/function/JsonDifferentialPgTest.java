@@ -79,12 +79,12 @@ class JsonDifferentialPgTest {
         int raised = 0;
         try (PostgresDatabase database = BuiltInDifferentialPgTest.database(major, "json")) {
             database.execute("CREATE TABLE stored (c jsonb)", """
-                    CREATE FUNCTION datum(document text) RETURNS text LANGUAGE plpgsql AS $$
-                    BEGIN
-                      EXECUTE format('ALTER TABLE stored ALTER c SET DEFAULT %L::jsonb', document);
-                      RETURN (SELECT adbin::text FROM pg_attrdef WHERE adrelid = 'stored'::regclass);
-                    END $$
-                    """);
+                CREATE FUNCTION datum(document text) RETURNS text LANGUAGE plpgsql AS $$
+                BEGIN
+                  EXECUTE format('ALTER TABLE stored ALTER c SET DEFAULT %L::jsonb', document);
+                  RETURN (SELECT adbin::text FROM pg_attrdef WHERE adrelid = 'stored'::regclass);
+                END $$
+                """);
             for (int i = 0; i < DOCUMENTS; i++) {
                 String document = random.nextInt(4) == 0 ? damaged(random) : document(random, 3);
                 for (ValueType<?> type : List.of(JsonTypes.JSON, JsonTypes.JSONB)) {

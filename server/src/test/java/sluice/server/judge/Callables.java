@@ -15,34 +15,35 @@ import sluice.testkit.PostgresDatabase;
 /// functions that look at the catalog.
 final class Callables {
     private static final String LISTING = """
-            SELECT kind, name, symbol,
-                   (SELECT coalesce(string_agg(t.typname, ' ' ORDER BY a.n), '')
-                      FROM unnest(args) WITH ORDINALITY a (type, n) JOIN pg_type t ON t.oid = a.type),
-                   (SELECT t.typname FROM pg_type t WHERE t.oid = result)
-              FROM (
-                SELECT 'OPERATOR' AS kind, o.oprname::text AS name, p.prosrc AS symbol,
-                       CASE WHEN o.oprleft = 0 THEN ARRAY[o.oprright] ELSE ARRAY[o.oprleft, o.oprright] END AS args,
-                       o.oprresult AS result
-                  FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode
-                 WHERE o.oprnamespace = 'pg_catalog'::regnamespace AND p.provolatile <> 'v' AND NOT p.proretset
-                UNION ALL
-                SELECT CASE WHEN p.provariadic NOT IN (0, '"any"'::regtype) THEN 'VARIADIC' ELSE 'FUNCTION' END, p.proname, p.prosrc, p.proargtypes::oid[], p.prorettype
-                  FROM pg_proc p
-                 WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind = 'f' AND NOT p.proretset
-                   AND p.provolatile <> 'v' AND p.oid < 16384
-                   AND p.proname !~ '^(pg_|has_|row_security|binary_upgrade|txid_|ts_|inet_client|inet_server|hash|icu_)'
-                   AND p.proname NOT IN ('repeat', 'lpad', 'rpad', 'array_fill')
-                   AND p.proname !~ '(_to_xml|description|send|_support|^currtid|^statement_timestamp|extract_)'
-                   AND NOT EXISTS (SELECT FROM pg_operator o WHERE o.oprcode = p.oid)
-                   AND NOT EXISTS (SELECT FROM pg_amproc a WHERE a.amproc = p.oid)
-                   AND NOT EXISTS (SELECT FROM pg_cast c WHERE c.castfunc = p.oid AND p.pronargs > 1)
-                   AND NOT EXISTS (SELECT FROM pg_aggregate a WHERE p.oid IN (a.aggtransfn, a.aggfinalfn,
-                     a.aggcombinefn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn))
-                UNION ALL
-                SELECT 'CAST', '::', coalesce(p.prosrc, ''), ARRAY[c.castsource], c.casttarget
-                  FROM pg_cast c LEFT JOIN pg_proc p ON p.oid = c.castfunc
-                 WHERE c.oid < 16384 AND c.castsource <> c.casttarget) listed
-             ORDER BY 1, 2, 3, 4, 5""";
+        SELECT kind, name, symbol,
+               (SELECT coalesce(string_agg(t.typname, ' ' ORDER BY a.n), '')
+                  FROM unnest(args) WITH ORDINALITY a (type, n) JOIN pg_type t ON t.oid = a.type),
+               (SELECT t.typname FROM pg_type t WHERE t.oid = result)
+          FROM (
+            SELECT 'OPERATOR' AS kind, o.oprname::text AS name, p.prosrc AS symbol,
+                   CASE WHEN o.oprleft = 0 THEN ARRAY[o.oprright] ELSE ARRAY[o.oprleft, o.oprright] END AS args,
+                   o.oprresult AS result
+              FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode
+             WHERE o.oprnamespace = 'pg_catalog'::regnamespace AND p.provolatile <> 'v' AND NOT p.proretset
+            UNION ALL
+            SELECT CASE WHEN p.provariadic NOT IN (0, '"any"'::regtype) THEN 'VARIADIC' ELSE 'FUNCTION' END, p.proname, p.prosrc, p.proargtypes::oid[], p.prorettype
+              FROM pg_proc p
+             WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind = 'f' AND NOT p.proretset
+               AND p.provolatile <> 'v' AND p.oid < 16384
+               AND p.proname !~ '^(pg_|has_|row_security|binary_upgrade|txid_|ts_|inet_client|inet_server|hash|icu_)'
+               AND p.proname NOT IN ('repeat', 'lpad', 'rpad', 'array_fill')
+               AND p.proname !~ '(_to_xml|description|send|_support|^currtid|^statement_timestamp|extract_)'
+               AND NOT EXISTS (SELECT FROM pg_operator o WHERE o.oprcode = p.oid)
+               AND NOT EXISTS (SELECT FROM pg_amproc a WHERE a.amproc = p.oid)
+               AND NOT EXISTS (SELECT FROM pg_cast c WHERE c.castfunc = p.oid AND p.pronargs > 1)
+               AND NOT EXISTS (SELECT FROM pg_aggregate a WHERE p.oid IN (a.aggtransfn, a.aggfinalfn,
+                 a.aggcombinefn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn))
+            UNION ALL
+            SELECT 'CAST', '::', coalesce(p.prosrc, ''), ARRAY[c.castsource], c.casttarget
+              FROM pg_cast c LEFT JOIN pg_proc p ON p.oid = c.castfunc
+             WHERE c.oid < 16384 AND c.castsource <> c.casttarget) listed
+         ORDER BY 1, 2, 3, 4, 5\
+        """;
 
     // repeat and its like are left out: of a random number of times they make a pattern that PostgreSQL compiles for
     // minutes. The function judge calls them.
