@@ -85,7 +85,8 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
             return new Verdict.Granted(new Rule(
                     new Rule.Decision.Compiled(Compiler.compile(rule)),
                     "the policies are evaluated in process on columns of the row",
-                    Parts.columns(rule)));
+                    Parts.columns(rule),
+                    Parts.readsClock(rule) ? Rule.Lasting.FOR_A_TIME : Rule.Lasting.UNTIL_THE_ROW_CHANGES));
         }
         return switch (fallback.permission()) {
             case ALLOW ->

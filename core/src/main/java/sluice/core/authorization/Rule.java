@@ -10,9 +10,22 @@ import sluice.core.value.Truth;
 /// @param reason one sentence for the client: why this tier
 /// @param readsColumns attnums the rule needs from a row, of a probed rule too: a row that lacks one is
 ///     undecidable. 0 stands for the whole row
-public record Rule(Decision decision, String reason, List<Integer> readsColumns) {
+/// @param lasting whether a row that is visible stays so until it changes
+public record Rule(Decision decision, String reason, List<Integer> readsColumns, Lasting lasting) {
     public Rule {
         readsColumns = List.copyOf(readsColumns);
+    }
+
+    /// A rule whose answers only a change of the row changes.
+    public Rule(Decision decision, String reason, List<Integer> readsColumns) {
+        this(decision, reason, readsColumns, Lasting.UNTIL_THE_ROW_CHANGES);
+    }
+
+    /// How long an answer stands.
+    public enum Lasting {
+        UNTIL_THE_ROW_CHANGES,
+        /// The clock is part of the rule.
+        FOR_A_TIME
     }
 
     /// How rows are decided.

@@ -118,7 +118,7 @@ final class Installation {
         if (rule.tier() == Tier.C) {
             host.metrics().notCompiled(table.relation(), rule.reason());
         }
-        List<StreamEvent.Warning> own = ShapeReader.warnings(label, entry.draft(), key != null, rule.readsColumns());
+        List<StreamEvent.Warning> own = ShapeReader.warnings(label, entry.draft(), key != null, rule);
         warnings.addAll(own);
         if (own.stream().anyMatch(warning -> warning.code() == WarningCode.REPLICA_IDENTITY_INSUFFICIENT)) {
             subscription.deletesAreAnnounced();

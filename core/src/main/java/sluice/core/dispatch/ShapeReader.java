@@ -3,6 +3,7 @@ package sluice.core.dispatch;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Grants;
@@ -180,8 +181,8 @@ final class ShapeReader {
 
     /// What the client should know about the shape it was granted.
     ///
-    /// @param ruleColumns what the rule reads, 0 standing for the whole row
-    static List<StreamEvent.Warning> warnings(String label, Draft draft, boolean routed, List<Integer> ruleColumns) {
+    /// @param routed whether changes find the shape by look-up
+    static List<StreamEvent.Warning> warnings(String label, Draft draft, boolean routed, Rule rule) {
         List<StreamEvent.Warning> warnings = new ArrayList<>(0);
         Relation relation = draft.relation();
         if (!draft.visible().notGranted().isEmpty()) {
@@ -200,7 +201,7 @@ final class ShapeReader {
                     "it is looked at on every change of \"" + relation.qualifiedName() + "\"",
                     "add eq or in on an indexed column, outside or(...)"));
         }
-        List<String> missing = outsideIdentity(draft, ruleColumns);
+        List<String> missing = outsideIdentity(draft, rule.readsColumns());
         if (!missing.isEmpty()) {
             warnings.add(new StreamEvent.Warning(
                     label,
@@ -208,6 +209,14 @@ final class ShapeReader {
                     "the replica identity of \"" + relation.qualifiedName() + "\" lacks " + String.join(", ", missing),
                     "deletes, and rows that leave the shape, are withheld",
                     IdentityRemedy.sql(relation, missing)));
+        }
+        if (rule.lasting() == Rule.Lasting.FOR_A_TIME) {
+            warnings.add(new StreamEvent.Warning(
+                    label,
+                    WarningCode.LEAVES_NOT_DETECTED,
+                    "the policies of \"" + relation.qualifiedName() + "\" read the clock",
+                    "a row that becomes visible or invisible with time alone is not told",
+                    "read the rows again when their time has come"));
         }
         return warnings;
     }

@@ -8,6 +8,8 @@ public enum WarningCode {
     UNINDEXED_SHAPE("unindexed_shape"),
     /// Deletes or leaving rows are withheld because the replica identity lacks a column the decision needs.
     REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient"),
+    /// Rows can stop being visible without anything in the log that tells.
+    LEAVES_NOT_DETECTED("leaves_not_detected"),
     /// The table was truncated and the subscription did not ask to be told by an event.
     TABLE_TRUNCATED("table_truncated"),
     /// Changes that might concern the subscription could not be decided and were not sent.

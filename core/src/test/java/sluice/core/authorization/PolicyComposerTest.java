@@ -114,10 +114,10 @@ class PolicyComposerTest {
     }
 
     @Test
-    void policies_are_evaluated_by_name() {
+    void permissive_policies_are_evaluated_by_name_backwards() {
         Policy first = policy("a", Mode.PERMISSIVE, Command.ALL, List.of(0), "{}");
 
         assertThat(compose(RowSecurity.ON, role(Role.Bypass.NONE, ROLE), OPEN, first))
-                .isEqualTo(new Composition.Policies(List.of(first, OPEN), List.of()));
+                .isEqualTo(new Composition.Policies(List.of(OPEN, first), List.of()));
     }
 }

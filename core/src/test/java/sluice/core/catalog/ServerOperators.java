@@ -20,6 +20,8 @@ public final class ServerOperators {
             new Row(531, "<>", Oid.TEXT, Oid.TEXT, 157, "textne"),
             new Row(664, "<", Oid.TEXT, Oid.TEXT, 740, "text_lt"),
             new Row(1209, "~~", Oid.TEXT, Oid.TEXT, 850, "textlike"),
+            // stands for an operator that nobody decides in process
+            new Row(666, ">", Oid.TEXT, Oid.TEXT, 742, "text_gt_of_tomorrow"),
             new Row(2799, "=", 27, 27, 1292, "tideq"));
 
     private record Row(int oid, String name, int left, int right, int functionOid, String symbol) {}
