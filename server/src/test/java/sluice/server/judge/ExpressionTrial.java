@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import sluice.core.function.FunctionTable;
 import sluice.core.pgoutput.Tuple;
 import sluice.testkit.DatabaseOptions;
 import sluice.testkit.PostgresCluster;
@@ -39,6 +41,7 @@ final class ExpressionTrial {
     private final Set<String> seen = new HashSet<>();
 
     private final List<String> reported = new ArrayList<>();
+    private final Set<String> registered = new HashSet<>();
     private final JudgedTypes types;
     private final List<JudgedColumn> columns;
 
@@ -47,6 +50,7 @@ final class ExpressionTrial {
         this.seed = seed;
         this.random = new SeededRandom(seed);
         this.types = JudgedTypes.of(major);
+        FunctionTable.all().forEach(function -> registered.add(function.symbol()));
         this.columns = JudgedColumn.all(types);
     }
 
@@ -120,9 +124,11 @@ final class ExpressionTrial {
     private List<Sample> covering(ExpressionWriter writer, List<Callable> callables, int round, int usual) {
         List<Sample> samples = new ArrayList<>();
         for (Callable callable : callables) {
-            boolean wanted = support.decided(callable.key())
-                    ? round < usual || (usual > 0 && verdicts.isVacuous(callable))
-                    : round < ROUNDS_WITHOUT_DECISION && support.promising(callable.key());
+            boolean undecided = !support.decided(callable.key());
+            boolean hopeful = registered.contains(callable.symbol())
+                    || (round < ROUNDS_WITHOUT_DECISION && support.promising(callable.key()));
+            boolean needed = round < usual || (usual > 0 && verdicts.isVacuous(callable));
+            boolean wanted = undecided ? hopeful : needed;
             if (wanted) {
                 samples.add(writer.covering(callable));
             }
@@ -192,6 +198,13 @@ final class ExpressionTrial {
                 .limit(REASONS_TOLD)
                 .forEach(reason -> System.out.println("  not in process: " + reason));
         System.out.println("  one answer only: " + verdicts.vacuous());
+    }
+
+    /// Registered functions that no signature reached, by symbol.
+    List<String> neverCompared() {
+        Set<String> missing = new TreeSet<>(registered);
+        missing.removeAll(verdicts.comparedSymbols());
+        return List.copyOf(missing);
     }
 
     private void shrink(JudgedDatabase database) {

@@ -276,7 +276,7 @@ final class ExpressionWriter {
         }
         TruthWriter truths = new TruthWriter(random, types, this);
         for (int attempt = 0; attempt < 6; attempt++) {
-            Term term = switch (random.weighted(10, 5, 12, 1, 2, 1)) {
+            Term term = switch (random.weighted(8, 4, 10, 2, 7, 2)) {
                 case 0 -> truths.connective(depth);
                 case 1 -> truths.test(depth);
                 case 2 -> anyCall("bool", depth);

@@ -23,7 +23,8 @@ record JudgedColumn(String name, String type, String declared, List<String> valu
         columns.add(new JudgedColumn("bpchar_t", "bpchar", "char(4)", List.of("", "a", "ab", "abcd", "é", " a", "A")));
         columns.add(new JudgedColumn("text_c", "text", "text COLLATE \"C\"", texts));
         columns.add(new JudgedColumn("text_p", "text", "text COLLATE \"POSIX\"", texts));
-        columns.add(new JudgedColumn("text_n", "text", "text COLLATE loose", texts));
+        columns.add(new JudgedColumn(
+                "text_n", "text", "text COLLATE loose", List.of("a", "A", "b", "B", "é", "É", "ab", "aB", "")));
         columns.add(new JudgedColumn("text_i", "text", "text COLLATE austrian", texts));
         columns.add(new JudgedColumn("Mixed Case", "text", "text", texts));
         for (String type : types.names()) {

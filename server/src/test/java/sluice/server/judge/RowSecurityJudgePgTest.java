@@ -67,10 +67,28 @@ class RowSecurityJudgePgTest {
     }
 
     private static void judge(int major, DatabaseOptions options, int tables) {
-        long seed = Long.getLong("sluice.seed", 4L);
+        Tally tally = tally(major, options, tables);
+        System.out.println("PostgreSQL " + major + ", seed " + seed() + ": " + tally);
+        assertThat(tally.differences.stream().limit(DIFFERENCES_TOLD)).isEmpty();
+        assertThat(tally.shown).as("rows shown").isGreaterThan(tally.decisions / 10);
+        assertThat(tally.shown).as("rows shown").isLessThan(tally.decisions * 9 / 10);
+    }
+
+    /// Empty when there is none.
+    static String firstDifference(int major, int tables) {
+        return tally(major, DatabaseOptions.plain(), tables).differences.stream()
+                .findFirst()
+                .orElse("");
+    }
+
+    private static long seed() {
+        return Long.getLong("sluice.seed", 4L);
+    }
+
+    private static Tally tally(int major, DatabaseOptions options, int tables) {
         Tally tally = new Tally();
         try (PostgresDatabase database = PostgresCluster.of(major).createDatabase("guarded", options)) {
-            GuardedTables guarded = new GuardedTables(database, new SeededRandom(seed));
+            GuardedTables guarded = new GuardedTables(database, new SeededRandom(seed()));
             guarded.create(tables);
             try (Pool pool = Pool.open(
                             PostgresUrl.parse(database.url("sluice_authz")),
@@ -90,10 +108,7 @@ class RowSecurityJudgePgTest {
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
-        System.out.println("PostgreSQL " + major + ", seed " + seed + ": " + tally);
-        assertThat(tally.differences.stream().limit(DIFFERENCES_TOLD)).isEmpty();
-        assertThat(tally.shown).as("rows shown").isGreaterThan(tally.decisions / 10);
-        assertThat(tally.shown).as("rows shown").isLessThan(tally.decisions * 9 / 10);
+        return tally;
     }
 
     private static Connection printing(PostgresDatabase database) throws SQLException {

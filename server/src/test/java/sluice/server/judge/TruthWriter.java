@@ -63,7 +63,7 @@ final class TruthWriter {
         if (type.equals("json")) {
             return null;
         }
-        return switch (random.weighted(2, 1, 2, 2, 2)) {
+        return switch (random.weighted(2, 1, 3, 4, 4)) {
             case 0 -> distinct(type, depth);
             case 1 -> between(type, depth);
             case 2 -> in(type, depth);

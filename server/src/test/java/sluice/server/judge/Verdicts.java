@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -151,6 +152,13 @@ final class Verdicts {
         return vacuous;
     }
 
+    /// What the server runs behind the signatures that were compared.
+    Set<String> comparedSymbols() {
+        Set<String> symbols = new TreeSet<>();
+        coverage.keySet().forEach(key -> symbols.add(key.substring(0, key.indexOf('('))));
+        return symbols;
+    }
+
     /// Signatures that were never decided in process.
     List<String> undecidedSignatures() {
         return undecidedSignatures.stream()
@@ -172,9 +180,9 @@ final class Verdicts {
         return String.format(
                 Locale.ROOT,
                 "%,d decisions, %,d with hidden columns (%,d of them decided), %d differences; %,d samples, %,d of one"
-                    + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided, %,d"
-                    + " no policies, %,d given up; %,d rows raised by PostgreSQL, %,d by us only, %,d undecidable for"
-                    + " us though whole",
+                        + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided, %,d"
+                        + " no policies, %,d given up; %,d rows raised by PostgreSQL, %,d by us only, %,d undecidable for"
+                        + " us though whole",
                 decisions,
                 hiddenDecisions,
                 hiddenDecided,
