@@ -228,8 +228,8 @@ final class FoldWriter {
     }
 
     private String cast(Node.Struct argument, int type) throws NotCompilable {
-        if (SqlTypes.readsClock(type) && typeOf(argument) != type) {
-            throw new NotCompilable("a text read as a time may be the word \"now\"");
+        if (typeOf(argument) != type && !SqlTypes.readsAlike(catalog.type(type))) {
+            throw new NotCompilable("a text may be read as another " + SqlTypes.name(catalog, type) + " tomorrow");
         }
         String source = SqlTypes.name(catalog, typeOf(argument));
         if (source.endsWith("[]")) {

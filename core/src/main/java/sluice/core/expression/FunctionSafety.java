@@ -179,6 +179,9 @@ final class FunctionSafety {
             check(TreeReading.operator(catalog, node).functionOid(), List.of(), depth);
         } else if (node.tag().equals("COERCEVIAIO")) {
             SqlTypes.name(catalog, node.integer("resulttype"));
+            if (!SqlTypes.readsAlike(catalog.type(node.integer("resulttype")))) {
+                throw new NotCompilable(named(function) + " may read a text as the clock");
+            }
         }
     }
 

@@ -1,15 +1,35 @@
 package sluice.core.expression;
 
+import java.util.List;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.datum.ValueType;
 import sluice.core.datum.ValueTypes;
 import sluice.core.value.Oid;
+import sluice.core.value.PgType;
 
 /// The types a row-free part may mention. Their text forms depend on nothing but
 /// settings that every connection pins, so casts through text may be folded.
 final class SqlTypes {
-    private static final int TIME = 1083;
-    private static final int TIMETZ = 1266;
+    private static final int INTERVAL = 1186;
+
+    private static final List<Integer> ALIKE = List.of(
+            Oid.BOOL,
+            Oid.INT2,
+            Oid.INT4,
+            Oid.INT8,
+            Oid.OID,
+            Oid.NUMERIC,
+            Oid.FLOAT4,
+            Oid.FLOAT8,
+            Oid.TEXT,
+            Oid.VARCHAR,
+            Oid.BPCHAR,
+            Oid.NAME,
+            Oid.UUID,
+            Oid.BYTEA,
+            Oid.JSON,
+            Oid.JSONB,
+            INTERVAL);
 
     private SqlTypes() {}
 
@@ -30,11 +50,15 @@ final class SqlTypes {
         };
     }
 
-    /// Whether reading a text as the type may ask the clock: `now`, `today` and the like.
-    static boolean readsClock(int oid) {
-        return switch (oid) {
-            case Oid.DATE, Oid.TIMESTAMP, Oid.TIMESTAMPTZ, TIME, TIMETZ -> true;
-            default -> false;
+    /// Whether a text is read as the same value of the type for ever: its input asks no clock (`now`, `today`), no
+    /// setting and no table.
+    static boolean readsAlike(PgType type) {
+        return switch (type.undomained()) {
+            case PgType.Array(var oid, var name, var element, var delimiter) -> readsAlike(element);
+            case PgType.Enumeration ignored -> true;
+            case PgType.Base(var oid, var name) -> ALIKE.contains(oid);
+            case PgType.Composite ignored -> false;
+            case PgType.Domain ignored -> false;
         };
     }
 }

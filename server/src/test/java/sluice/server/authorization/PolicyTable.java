@@ -29,7 +29,7 @@ import sluice.testkit.PostgresDatabase;
 final class PolicyTable implements AutoCloseable {
     static final String PUBLICATION = "differential";
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
-    private static final Instant NOW = Instant.EPOCH;
+    private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 
     private static final List<String> TEXTS =
             List.of("a", "b", "b c", "", " a", "é", "\\", "it's", "NULL", "A", "\u007f");
@@ -61,18 +61,22 @@ final class PolicyTable implements AutoCloseable {
                 """
                 CREATE TABLE t (id int PRIMARY KEY, i2 int2, i4 int4, i8 int8, di small, tx text, vc varchar(20),
                   dt word, cs text COLLATE "C", nd text COLLATE loose, u1 uuid, u2 uuid, us uuid[], fl bool, fm bool,
-                  db flag)""",
+                  db flag)\
+                """,
                 "CREATE TABLE members (id int PRIMARY KEY)",
                 "INSERT INTO members VALUES (1), (2)",
                 "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
-                "CREATE FUNCTION is_admin() RETURNS bool LANGUAGE sql STABLE AS 'SELECT EXISTS (SELECT 1 FROM public.members)'",
+                "CREATE FUNCTION is_admin() RETURNS bool LANGUAGE sql STABLE AS 'SELECT EXISTS (SELECT 1 FROM"
+                        + " public.members)'",
                 """
                 CREATE FUNCTION tenant() RETURNS text LANGUAGE sql VOLATILE AS $$
                   -- the caller's team
-                  SELECT auth.jwt() ->> 'team' $$""",
+                  SELECT auth.jwt() ->> 'team' $$\
+                """,
                 """
                 CREATE FUNCTION atomic_tenant() RETURNS text LANGUAGE sql STABLE
-                  BEGIN ATOMIC SELECT CASE WHEN auth.uid() IS NULL THEN 'a' ELSE auth.jwt() ->> 'team' END; END""",
+                  BEGIN ATOMIC SELECT CASE WHEN auth.uid() IS NULL THEN 'a' ELSE auth.jwt() ->> 'team' END; END\
+                """,
                 "CREATE PUBLICATION " + PUBLICATION + " FOR TABLE t");
         return new PolicyTable(database);
     }
@@ -80,7 +84,8 @@ final class PolicyTable implements AutoCloseable {
     void fill(Random random, int rows) {
         for (int id = 1; id <= rows; id++) {
             database.rows(
-                    "INSERT INTO t VALUES (?, ?::int2, ?::int4, ?::int8, ?::int, ?, ?, ?, ?, ?, ?::uuid, ?::uuid, NULL, ?::bool, ?::bool, ?::bool)",
+                    "INSERT INTO t VALUES (?, ?::int2, ?::int4, ?::int8, ?::int, ?, ?, ?, ?, ?, ?::uuid, ?::uuid,"
+                            + " NULL, ?::bool, ?::bool, ?::bool)",
                     id,
                     pick(random, List.of("0", "1", "2", "-1", "32767", "-32768")),
                     pick(random, List.of("0", "1", "2", "-1", "2147483647", "-2147483648")),

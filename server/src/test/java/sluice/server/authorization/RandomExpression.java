@@ -14,7 +14,7 @@ final class RandomExpression {
             "lower(tx) = 'a'",
             "EXISTS (SELECT 1 FROM public.members m WHERE m.id = i4)",
             "public.is_admin()",
-            "now() > '2020-01-01'",
+            "clock_timestamp() > '2020-01-01'",
             "tx < 'b'",
             "i4 + 1 = 2",
             "nd = 'a'",

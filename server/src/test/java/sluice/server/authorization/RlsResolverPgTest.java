@@ -50,10 +50,16 @@ class RlsResolverPgTest {
                 .execute(
                         "ALTER TABLE t ADD COLUMN gen int GENERATED ALWAYS AS (i4 / 2) STORED",
                         "CREATE FUNCTION by_plpgsql() RETURNS bool LANGUAGE plpgsql STABLE AS 'BEGIN RETURN true; END'",
-                        "CREATE FUNCTION by_clock() RETURNS bool LANGUAGE sql STABLE AS 'SELECT now() > ''2020-01-01'''",
+                        "CREATE FUNCTION by_clock() RETURNS bool LANGUAGE sql STABLE AS 'SELECT now() >"
+                                + " ''2020-01-01'''",
                         """
                         CREATE FUNCTION by_table() RETURNS bool LANGUAGE sql STABLE
-                          BEGIN ATOMIC SELECT EXISTS (SELECT FROM members); END""",
+                          BEGIN ATOMIC SELECT EXISTS (SELECT FROM members); END\
+                        """,
+                        """
+                        CREATE FUNCTION by_claimed_time() RETURNS bool LANGUAGE sql STABLE
+                          BEGIN ATOMIC SELECT (auth.jwt() ->> 'until')::timestamptz > '2020-01-01'::timestamptz; END\
+                        """,
                         "CREATE FUNCTION by_call() RETURNS bool LANGUAGE sql AS 'SELECT public.is_admin()'",
                         "CREATE FUNCTION forbidden() RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true'",
                         "REVOKE EXECUTE ON FUNCTION forbidden() FROM PUBLIC");
@@ -118,23 +124,24 @@ class RlsResolverPgTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            nd = 'a'                                      | collation "loose"
-            public.is_admin()                             | function "public.is_admin"
-            (SELECT public.is_admin())                    | function "public.is_admin"
-            tx = 'a' AND by_plpgsql()                     | function "public.by_plpgsql" is written in plpgsql
-            by_clock()                                    | function "public.by_clock"
-            by_table()                                    | function "public.by_table"
-            by_call()                                     | function "public.is_admin"
-            now() > '2020-01-01'                          | function "pg_catalog.now"
-            random() < 2                                  | function "pg_catalog.random"
-            current_setting('app.open', true) = 'yes'     | not the caller's
-            session_user = 'x'                            | session
-            EXISTS (SELECT FROM members m WHERE m.id = t.id) | sub-select
-            lower(tx) = 'a'                               | function "pg_catalog.lower"
-            gen = 1                                       | generated
-            t IS NOT NULL                                 | row
-            t.xmin IS NOT NULL                            | system column
-            """)
+        nd = 'a'                                      | collation "loose"
+        public.is_admin()                             | function "public.is_admin"
+        (SELECT public.is_admin())                    | function "public.is_admin"
+        tx = 'a' AND by_plpgsql()                     | function "public.by_plpgsql" is written in plpgsql
+        by_clock()                                    | function "public.by_clock"
+        by_table()                                    | function "public.by_table"
+        by_call()                                     | function "public.is_admin"
+        clock_timestamp() > '2020-01-01'              | function "pg_catalog.clock_timestamp"
+        by_claimed_time()                             | function "public.by_claimed_time" may read a text as the clock
+        random() < 2                                  | function "pg_catalog.random"
+        current_setting('app.open', true) = 'yes'     | not the caller's
+        session_user = 'x'                            | session
+        EXISTS (SELECT FROM members m WHERE m.id = t.id) | sub-select
+        to_char(i4, '9') = '1'                        | function "pg_catalog.to_char"
+        gen = 1                                       | generated
+        t IS NOT NULL                                 | row
+        t.xmin IS NOT NULL                            | system column
+        """)
     void what_cannot_be_proven_is_left_to_postgresql_with_a_reason(String using, String reason) {
         policy("narrow", using);
 
@@ -327,7 +334,8 @@ class RlsResolverPgTest {
         policy("own", "u1 = auth.uid()");
         table.database()
                 .execute(
-                        "CREATE FUNCTION peek(jsonb, uuid) RETURNS text LANGUAGE sql AS 'SELECT max(id)::text FROM public.members'",
+                        "CREATE FUNCTION peek(jsonb, uuid) RETURNS text LANGUAGE sql AS 'SELECT max(id)::text FROM"
+                                + " public.members'",
                         "CREATE OPERATOR public.->> (LEFTARG = jsonb, RIGHTARG = uuid, FUNCTION = peek)");
 
         Tier with = rule().tier();
