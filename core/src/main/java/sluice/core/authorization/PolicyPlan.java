@@ -28,13 +28,8 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
         }
     }
 
-    /// @param sql the composed predicate for PostgreSQL to evaluate
-    /// @param columns attnums it reads, 0 for the whole row
-    record Fallback(ProbePermission permission, String sql, List<Integer> columns) {
-        Fallback {
-            columns = List.copyOf(columns);
-        }
-    }
+    /// @param question the policies for PostgreSQL to evaluate
+    record Fallback(ProbePermission permission, Origin.Question question) {}
 
     @Override
     public List<Fold> folds() {
@@ -77,7 +72,11 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
     private Verdict granted(List<Expression> open) {
         if (open.isEmpty()) {
             return new Verdict.Granted(new Rule(
-                    new Rule.Decision.Everything(), "the policies hold for every row of this shape", List.of()));
+                    new Rule.Decision.Everything(),
+                    "the policies hold for every row of this shape",
+                    List.of(),
+                    Rule.Lasting.UNTIL_THE_ROW_CHANGES,
+                    origin()));
         }
         Expression rule = Connectives.and(open);
         String obstacle = Parts.unsupported(rule);
@@ -86,16 +85,14 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
                     new Rule.Decision.Compiled(Compiler.compile(rule)),
                     "the policies are evaluated in process on columns of the row",
                     Parts.columns(rule),
-                    Parts.readsClock(rule) ? Rule.Lasting.FOR_A_TIME : Rule.Lasting.UNTIL_THE_ROW_CHANGES));
+                    Parts.readsClock(rule) ? Rule.Lasting.FOR_A_TIME : Rule.Lasting.UNTIL_THE_ROW_CHANGES,
+                    origin()));
         }
-        return switch (fallback.permission()) {
-            case ALLOW ->
-                new Verdict.Granted(new Rule(new Rule.Decision.Probed(fallback.sql()), obstacle, fallback.columns()));
-            case DENY ->
-                new Verdict.Refused(
-                        ErrorCode.POLICY_REQUIRES_IMPERSONATION,
-                        "the policies of table \"" + composed.table() + "\" need a query per change: " + obstacle);
-        };
+        return origin().byQuery(composed.table(), obstacle);
+    }
+
+    private Origin origin() {
+        return new Origin(fallback.question(), fallback.permission(), composed.pinned());
     }
 
     /// An error fails every query of this caller, so nothing is visible; one that may pass can be tried again.

@@ -81,7 +81,8 @@ public final class RlsResolver {
         required.add(anyPermissive);
         return new PolicyPlan(
                 new PolicyPlan.Composed(relation.qualifiedName(), required, folds.folds(), pinned),
-                new PolicyPlan.Fallback(probes, probeSql(policies), columns(evaluated)));
+                new PolicyPlan.Fallback(
+                        probes, new Origin.Question(probeSql(policies), columns(evaluated), names(policies))));
     }
 
     /// What every policy of a rule is read with.
@@ -144,6 +145,13 @@ public final class RlsResolver {
         List<Integer> sorted = new ArrayList<>(columns);
         sorted.sort(null);
         return sorted;
+    }
+
+    private static List<String> names(PolicyComposer.Composition.Policies policies) {
+        List<String> names = new ArrayList<>();
+        policies.permissive().forEach(policy -> names.add(policy.name()));
+        policies.restrictive().forEach(policy -> names.add(policy.name()));
+        return names;
     }
 
     /// The composed predicate as PostgreSQL prints its parts; never NULL.

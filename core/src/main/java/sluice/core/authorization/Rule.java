@@ -11,14 +11,20 @@ import sluice.core.value.Truth;
 /// @param readsColumns attnums the rule needs from a row, of a probed rule too: a row that lacks one is
 ///     undecidable. 0 stands for the whole row
 /// @param lasting whether a row that is visible stays so until it changes
-public record Rule(Decision decision, String reason, List<Integer> readsColumns, Lasting lasting) {
+/// @param origin the policies a rule decided in process was made of; null for every other rule
+public record Rule(
+        Decision decision,
+        String reason,
+        List<Integer> readsColumns,
+        Lasting lasting,
+        @Nullable Origin origin) {
     public Rule {
         readsColumns = List.copyOf(readsColumns);
     }
 
-    /// A rule whose answers only a change of the row changes.
+    /// A rule that nobody can be asked to confirm, and whose answers only a change of the row changes.
     public Rule(Decision decision, String reason, List<Integer> readsColumns) {
-        this(decision, reason, readsColumns, Lasting.UNTIL_THE_ROW_CHANGES);
+        this(decision, reason, readsColumns, Lasting.UNTIL_THE_ROW_CHANGES, null);
     }
 
     /// How long an answer stands.

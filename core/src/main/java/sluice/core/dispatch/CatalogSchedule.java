@@ -64,6 +64,11 @@ final class CatalogSchedule {
         }
     }
 
+    /// Whether the last good poll found what the catalog was read by.
+    CrossChecks.Catalog catalog() {
+        return rightsSeen != null && loadOut == 0 ? CrossChecks.Catalog.AS_POLLED : CrossChecks.Catalog.MAY_HAVE_MOVED;
+    }
+
     /// Another server answers from now on: what is out is not waited for, and everything is asked for at once.
     void restart() {
         loadOut = 0;

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Role;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.WarningCode;
@@ -41,14 +40,9 @@ final class CommitDispatch implements Probes.Listener {
     private static final int ORDINARY_EVENT_BYTES = 256;
 
     /// What the dispatch needs of the engine.
-    interface Host {
-        @Nullable
-        TableState table(int relationOid);
-
+    interface Host extends CrossChecks.Host {
         @Nullable
         Role role(String name);
-
-        CatalogImage catalog();
 
         /// Ends the stream and everything in it, telling the client why.
         void closeStream(StreamState stream, CloseReason reason, ErrorCode code, String message);
@@ -71,6 +65,7 @@ final class CommitDispatch implements Probes.Listener {
     private final EventEncoder encoder;
     private final RowJudge judge;
     private final Probes probes;
+    private final CrossChecks checks;
     private final List<StreamState> holding = new ArrayList<>();
     private final Set<Subscription> toTell = new LinkedHashSet<>();
     private final Consumer<Subscription> candidate = this::candidate;
@@ -95,12 +90,23 @@ final class CommitDispatch implements Probes.Listener {
         this.metrics = metrics;
         this.settings = settings;
         this.encoder = new EventEncoder(settings.changeBytesMax());
-        this.judge = new RowJudge(metrics);
+        this.checks = new CrossChecks(host, sink, effects, metrics, settings);
+        this.judge = new RowJudge(metrics, checks);
         this.probes = new Probes(effects, metrics, settings, host::catalog, this);
     }
 
     Probes probes() {
         return probes;
+    }
+
+    /// Another server answers from now on: nothing under way decides anything.
+    void abandonQuestions() {
+        probes.withholdAll();
+        checks.abandon();
+    }
+
+    CrossChecks checks() {
+        return checks;
     }
 
     boolean isOpen() {
@@ -369,6 +375,7 @@ final class CommitDispatch implements Probes.Listener {
     void tick(Instant at) {
         now = at;
         probes.tick(at);
+        checks.tick();
         tellWithheld(at);
     }
 
@@ -395,6 +402,7 @@ final class CommitDispatch implements Probes.Listener {
     /// A subscription got its new rule, or ended: what waited for it is judged again.
     void settled(Subscription subscription, Instant at) {
         now = at;
+        checks.watch(subscription);
         StreamState stream = subscription.stream();
         for (HeldCommit commit : stream.held()) {
             for (HeldEvent event : commit.events()) {

@@ -30,6 +30,10 @@ public sealed interface Effect {
     record Probe(long probeId, Identity caller, CatalogImage catalog, Relation relation, RowImage image, String sql)
             implements Effect {}
 
+    /// Does PostgreSQL decide as was decided in process? Nothing waits for the answer, which comes as {@link
+    /// Input.CrossCheckAnswer} under the probe's id.
+    record CrossCheck(Probe probe) implements Effect {}
+
     /// The catalog the engine goes by from here on, for whoever nets row images by its keys.
     record UseCatalog(CatalogImage catalog) implements Effect {}
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Origin;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Role;
@@ -133,9 +134,12 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             case Input.RightsAnswer(var fingerprint, var stamp) -> {
                 shown(stamp);
                 schedule.polled(fingerprint, now);
+                dispatch.checks().polled(stamp, schedule.catalog());
             }
             case Input.FoldsAnswer(var id, var answers) -> questions.answered(id, answers);
             case Input.ProbeAnswer(var id, var outcome) -> dispatch.probes().answered(id, outcome, position, now);
+            case Input.CrossCheckAnswer(var id, var outcome) ->
+                dispatch.checks().answered(id, outcome);
             case Input.Open open -> open(open);
             case Input.Closed closed -> closed(closed.stream());
             case Input.Count(var id) ->
@@ -185,7 +189,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     /// under way are of the server that was left, and decide nothing.
     private void timelineLeft(Lsn at) {
         boolean lost = lastDispatchedEnd.isAfter(at) || rights.knowsPast(at);
-        dispatch.probes().withholdAll();
+        dispatch.abandonQuestions();
         schedule.restart();
         lastRequestBeforeHistory = lastRequestId;
         List.copyOf(waitingForTables.keySet()).forEach(id -> catalogAnswered(id, null));
@@ -456,6 +460,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         unindexedShapes += key == null ? 1 : 0;
         subscription.stream().add(subscription);
         metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), 1);
+        dispatch.checks().watch(subscription);
     }
 
     private void remove(Subscription subscription) {
@@ -560,7 +565,15 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
 
     @Override
     public RulePlanner planner() {
-        return planner;
+        return dispatch.checks().over(planner);
+    }
+
+    @Override
+    public void recompose(int relationOid, Origin.Question question) {
+        TableState table = rights.table(relationOid);
+        if (table != null) {
+            rights.recompose(table, question);
+        }
     }
 
     @Override

@@ -40,6 +40,44 @@ public interface EngineMetrics {
 
     void subscriptions(Relation relation, Tier tier, SubscriptionResult.Indexing indexing, int delta);
 
+    /// What came of asking PostgreSQL to confirm a decision.
+    enum CheckResult {
+        AGREED,
+        DIVERGED,
+        /// Rights or functions moved in between.
+        INCOMPARABLE,
+        /// PostgreSQL raised, or did not answer in time.
+        FAILED,
+        /// Too many were unanswered, or the image was too large to keep.
+        DROPPED
+    }
+
+    /// Which way a decision was wrong.
+    enum Divergence {
+        /// A row was shown that PostgreSQL does not show.
+        WE_SAID_YES("we_said_yes"),
+        /// A row was kept back that PostgreSQL shows.
+        WE_SAID_NO("we_said_no");
+
+        private final String wireName;
+
+        Divergence(String wireName) {
+            this.wireName = wireName;
+        }
+
+        /// As it is logged and counted.
+        public String wireName() {
+            return wireName;
+        }
+    }
+
+    void crossChecked(Relation relation, CheckResult result);
+
+    void diverged(Relation relation, Divergence kind);
+
+    /// A rule is decided by PostgreSQL from here on.
+    void downgraded(Relation relation);
+
     /// A commit that had been dispatched before came again and was discarded.
     void duplicateDiscarded();
 }

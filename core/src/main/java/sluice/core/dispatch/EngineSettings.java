@@ -27,7 +27,14 @@ public record EngineSettings(
         Duration stampWait,
         int probesPerSecondMax,
         int probesOutstandingMax,
-        IdentityPolicy replicaIdentity) {
+        IdentityPolicy replicaIdentity,
+        CrossChecking crossChecking) {
+    /// Which decisions in process PostgreSQL is asked to confirm, for each rule.
+    ///
+    /// @param first so many from the start; 0 asks for none at all, of callers neither
+    /// @param every one in so many after these; 0 for none
+    public record CrossChecking(int first, int every) {}
+
     /// What a filter column outside the replica identity brings a subscription.
     public enum IdentityPolicy {
         WARN,

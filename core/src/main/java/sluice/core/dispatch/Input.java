@@ -49,6 +49,9 @@ public sealed interface Input {
     /// An answer to {@link Effect.Probe}.
     record ProbeAnswer(long probeId, ProbeOutcome outcome) implements Input {}
 
+    /// An answer to {@link Effect.CrossCheck}.
+    record CrossCheckAnswer(long checkId, ProbeOutcome outcome) implements Input {}
+
     /// A verified caller wants a stream.
     record Open(StreamHandle stream, Identity identity, List<SubscriptionRequest> requests) implements Input {
         public Open {

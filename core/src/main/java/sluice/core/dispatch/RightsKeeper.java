@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Origin;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
@@ -248,6 +249,16 @@ final class RightsKeeper {
         table.rightsMoved(stamp.insertLsn());
         for (Subscription subscription : table.index().all()) {
             compose(subscription, table);
+        }
+    }
+
+    /// These policies are decided by PostgreSQL from here on.
+    void recompose(TableState table, Origin.Question question) {
+        for (Subscription subscription : table.index().all()) {
+            Origin origin = subscription.rule().origin();
+            if (origin != null && origin.question().sql().equals(question.sql())) {
+                compose(subscription, table);
+            }
         }
     }
 

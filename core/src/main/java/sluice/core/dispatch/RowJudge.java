@@ -37,7 +37,16 @@ final class RowJudge {
         PROBE
     }
 
+    /// Told of each decision made in process.
+    @FunctionalInterface
+    interface Observer {
+        /// @param verdict of the rule alone, on an image that the shape's filter admits
+        void decided(Subscription subscription, RowImage row, Truth verdict);
+    }
+
     private final EngineMetrics metrics;
+    private final Observer observer;
+    private boolean raised;
     private @Nullable Delivery delivery;
     private boolean oldKeyWithheld;
     private boolean gaps;
@@ -49,8 +58,9 @@ final class RowJudge {
     private Instant commitTime = Instant.EPOCH;
     private Lsn commitLsn = Lsn.ZERO;
 
-    RowJudge(EngineMetrics metrics) {
+    RowJudge(EngineMetrics metrics, Observer observer) {
         this.metrics = metrics;
+        this.observer = observer;
     }
 
     void beginCommit(Lsn lsn, Instant time) {
@@ -165,8 +175,8 @@ final class RowJudge {
         Truth verdict = filter.and(priorTruth(subscription, row)).and(shown(subscription, row));
         delivery = form;
         return switch (subscription.rule().decision()) {
-            case Rule.Decision.Everything() -> outcome(verdict);
-            case Rule.Decision.Compiled(var predicate) -> outcome(verdict.and(ask(predicate, row)));
+            case Rule.Decision.Everything _, Rule.Decision.Compiled _ ->
+                outcome(verdict.and(ruled(subscription, row, filter)));
             case Rule.Decision.Probed(var sql) -> {
                 Outcome before = outcome(verdict);
                 if (before != Outcome.SEND) {
@@ -212,8 +222,19 @@ final class RowJudge {
 
     private Truth oldTuple(Subscription subscription, Tuple tuple) {
         RowImage row = image(tuple);
-        Truth verdict = ask(subscription.filter().predicate(), row).and(priorTruth(subscription, row));
-        return verdict.and(ruleTruth(subscription.rule(), row));
+        Truth filter = ask(subscription.filter().predicate(), row);
+        return filter.and(priorTruth(subscription, row)).and(ruled(subscription, row, filter));
+    }
+
+    /// What the rule says of a row. A rule speaks only of rows that the filter admits, so what it says of others is
+    /// nobody's to confirm; nor is that it raised, for PostgreSQL evaluates its parts in an order of its own.
+    private Truth ruled(Subscription subscription, RowImage row, Truth filter) {
+        raised = false;
+        Truth verdict = ruleTruth(subscription.rule(), row);
+        if (filter == Truth.TRUE && verdict != Truth.UNDECIDABLE && !raised) {
+            observer.decided(subscription, row, verdict);
+        }
+        return verdict;
     }
 
     /// Whether the policy shows what a row became that the filter no longer admits.
@@ -334,6 +355,7 @@ final class RowJudge {
             return predicate.test(row);
         } catch (EvaluationException raised) {
             metrics.evaluationFailed(current(relation));
+            this.raised = true;
             return Truth.FALSE;
         }
     }

@@ -13,7 +13,9 @@ public enum WarningCode {
     /// The table was truncated and the subscription did not ask to be told by an event.
     TABLE_TRUNCATED("table_truncated"),
     /// Changes that might concern the subscription could not be decided and were not sent.
-    CHANGES_WITHHELD("changes_withheld");
+    CHANGES_WITHHELD("changes_withheld"),
+    /// PostgreSQL decided a row otherwise than this server did: it decides every row of the shape from here on.
+    TIER_DOWNGRADED("tier_downgraded");
 
     private final String wireName;
 

@@ -2,6 +2,7 @@ package sluice.core.stream;
 
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.CrossCheck;
 import sluice.core.authorization.Rule;
 import sluice.core.routing.RoutingKey;
 import sluice.core.shape.Filter;
@@ -38,6 +39,7 @@ public final class Subscription {
     private State state = State.ACTIVE;
     private Projection projection;
     private Rule rule;
+    private @Nullable CrossCheck crossCheck;
     private @Nullable Rule priorRule;
     private Lsn priorUntil = Lsn.ZERO;
     private boolean columnsWidened;
@@ -129,6 +131,15 @@ public final class Subscription {
         return rule;
     }
 
+    /// Which decisions of the rule PostgreSQL is to confirm; null for none.
+    public @Nullable CrossCheck crossCheck() {
+        return crossCheck;
+    }
+
+    public void checkedBy(@Nullable CrossCheck check) {
+        crossCheck = check;
+    }
+
     /// Counts the rules the subscription has had: a decision made under another one is made again.
     public int generation() {
         return generation;
@@ -187,6 +198,7 @@ public final class Subscription {
             columnsWidened |= !projection.entries().contains(column);
         }
         rule = newRule;
+        crossCheck = null;
         projection = newProjection;
         deletesAnnounced = false;
         generation++;

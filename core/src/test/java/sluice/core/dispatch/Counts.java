@@ -71,6 +71,21 @@ final class Counts implements EngineMetrics {
     }
 
     @Override
+    public void crossChecked(Relation relation, CheckResult result) {
+        add("checked " + result, 1);
+    }
+
+    @Override
+    public void diverged(Relation relation, Divergence kind) {
+        add("diverged " + kind, 1);
+    }
+
+    @Override
+    public void downgraded(Relation relation) {
+        add("downgraded", 1);
+    }
+
+    @Override
     public void duplicateDiscarded() {
         add("discarded", 1);
     }

@@ -81,7 +81,7 @@ final class World {
     private long lsn = 0x1000;
 
     World() {
-        this(settings());
+        this(settings(new EngineSettings.CrossChecking(2, 4)));
     }
 
     World(EngineSettings settings) {
@@ -93,7 +93,7 @@ final class World {
         step(new Input.Replicating(new Lsn(lsn)));
     }
 
-    static EngineSettings settings() {
+    static EngineSettings settings(EngineSettings.CrossChecking checking) {
         return new EngineSettings(
                 Duration.ofSeconds(20),
                 100,
@@ -109,10 +109,9 @@ final class World {
                 Duration.ofSeconds(10),
                 1000,
                 1000,
-                EngineSettings.IdentityPolicy.WARN);
+                EngineSettings.IdentityPolicy.WARN,
+                checking);
     }
-
-    // ---- rules
 
     static Rule everything() {
         return new Rule(new Rule.Decision.Everything(), "no row-level security", List.of());

@@ -81,6 +81,30 @@ final class EngineCounts implements EngineMetrics {
     }
 
     @Override
+    public void crossChecked(Relation relation, CheckResult result) {
+        rights.crossChecked(
+                relation.schema(),
+                relation.name(),
+                switch (result) {
+                    case AGREED -> AuthorizationMetrics.CheckResult.AGREED;
+                    case DIVERGED -> AuthorizationMetrics.CheckResult.DIVERGED;
+                    case INCOMPARABLE -> AuthorizationMetrics.CheckResult.INCOMPARABLE;
+                    case FAILED -> AuthorizationMetrics.CheckResult.FAILED;
+                    case DROPPED -> AuthorizationMetrics.CheckResult.DROPPED;
+                });
+    }
+
+    @Override
+    public void diverged(Relation relation, Divergence kind) {
+        rights.diverged(relation.schema(), relation.name(), kind.wireName());
+    }
+
+    @Override
+    public void downgraded(Relation relation) {
+        rights.downgraded(relation.schema(), relation.name());
+    }
+
+    @Override
     public void duplicateDiscarded() {
         metrics.transactionsDiscarded(1);
     }

@@ -131,6 +131,8 @@ final class Wiring {
                 PROBES_OUTSTANDING_MAX,
                 rights.identityCheck() == Settings.Rights.IdentityCheck.STRICT
                         ? EngineSettings.IdentityPolicy.STRICT
-                        : EngineSettings.IdentityPolicy.WARN);
+                        : EngineSettings.IdentityPolicy.WARN,
+                new EngineSettings.CrossChecking(
+                        rights.crossChecking().first(), rights.crossChecking().every()));
     }
 }

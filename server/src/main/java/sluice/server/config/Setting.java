@@ -117,8 +117,8 @@ public enum Setting {
             Topic.RIGHTS,
             Kind.COUNT,
             "5",
-            Availability.LATER,
-            "in-process decisions per subscription that PostgreSQL is asked to confirm"),
+            "first in-process decisions per rule that PostgreSQL is asked to confirm; 0 asks for none at all"),
+    TIER_B_SAMPLE(Topic.RIGHTS, Kind.COUNT, "1000", "after these it confirms one in so many; 0 asks for none"),
     UNINDEXED_SHAPES_MAX(Topic.RIGHTS, Kind.COUNT, "200", "most shapes of this process that no `eq` term can route"),
     REPLICA_IDENTITY(
             Topic.RIGHTS,
@@ -272,6 +272,6 @@ public enum Setting {
         if (this == SNAPSHOT_ENABLED) {
             return List.of("false");
         }
-        return this == RING_MEMORY || this == ADMIT_MEMORY || this == TIER_B_VERIFY ? List.of("0") : List.of();
+        return this == RING_MEMORY || this == ADMIT_MEMORY ? List.of("0") : List.of();
     }
 }

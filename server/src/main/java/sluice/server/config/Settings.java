@@ -114,9 +114,16 @@ public record Settings(
             TierC tierC,
             int probesPerSecondMax,
             Duration probeTimeout,
+            CrossChecking crossChecking,
             int unindexedShapesMax,
             IdentityCheck identityCheck,
             DegradedDeletes degradedDeletes) {
+        /// Which decisions in process PostgreSQL is asked to confirm, for each rule.
+        ///
+        /// @param first so many from the start; 0 for none at all
+        /// @param every one in so many after these; 0 for none
+        public record CrossChecking(int first, int every) {}
+
         /// Whether rules that need one query per change are served.
         public enum TierC {
             ALLOW,

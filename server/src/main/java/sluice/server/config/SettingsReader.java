@@ -280,6 +280,8 @@ public final class SettingsReader {
                 choice(Setting.TIER_C, Settings.Rights.TierC.class),
                 count(Setting.TIER_C_MAX_PROBES_PER_SECOND, 0, 1_000_000),
                 duration(Setting.TIER_C_TIMEOUT, Duration.ofMillis(10)),
+                new Settings.Rights.CrossChecking(
+                        count(Setting.TIER_B_VERIFY, 0, 1_000_000), count(Setting.TIER_B_SAMPLE, 0, 1_000_000_000)),
                 count(Setting.UNINDEXED_SHAPES_MAX, 0, 1_000_000),
                 choice(Setting.REPLICA_IDENTITY, Settings.Rights.IdentityCheck.class),
                 choice(Setting.DEGRADED_DELETES, Settings.Rights.DegradedDeletes.class));

@@ -13,6 +13,9 @@ public final class AuthorizationMetrics {
     private final Histogram resolveSeconds;
     private final Counter probes;
     private final Counter probesWithheld;
+    private final Counter checks;
+    private final Counter divergences;
+    private final Counter downgrades;
     private final Counter compileFailures;
     private final Counter unknown;
 
@@ -29,6 +32,23 @@ public final class AuthorizationMetrics {
                 "sluice_authz_tier_c_probes_total", "Queries that decided one change.", "schema", "table");
         probesWithheld = figures.counter(
                 "sluice_authz_tier_c_withheld_total", "Changes withheld for want of an answer.", "schema", "table");
+        checks = figures.counter(
+                "sluice_authz_checks_total",
+                "Decisions in process that PostgreSQL was asked to confirm.",
+                "schema",
+                "table",
+                "result");
+        divergences = figures.counter(
+                "sluice_authz_divergences_total",
+                "Rows decided differently here than by PostgreSQL; should stay 0.",
+                "schema",
+                "table",
+                "kind");
+        downgrades = figures.counter(
+                "sluice_authz_downgrades_total",
+                "Rules left to PostgreSQL because a row was decided differently; should stay 0.",
+                "schema",
+                "table");
         compileFailures = figures.counter(
                 "sluice_authz_compile_failures_total",
                 "Rules that cannot be decided in process.",
@@ -57,6 +77,34 @@ public final class AuthorizationMetrics {
         }
     }
 
+    /// What came of asking PostgreSQL to confirm a decision.
+    public enum CheckResult {
+        AGREED("agreed"),
+        DIVERGED("diverged"),
+        INCOMPARABLE("incomparable"),
+        FAILED("failed"),
+        DROPPED("dropped");
+
+        private final String label;
+
+        CheckResult(String label) {
+            this.label = label;
+        }
+    }
+
+    public void crossChecked(String schema, String table, CheckResult result) {
+        byTable(checks, schema, table, result.label).inc();
+    }
+
+    /// @param kind which way, one of two
+    public void diverged(String schema, String table, String kind) {
+        byTable(divergences, schema, table, kind).inc();
+    }
+
+    public void downgraded(String schema, String table) {
+        byTable(downgrades, tables, schema, table).inc();
+    }
+
     public void resolved(Tier tier, Result result, double seconds) {
         resolutions.labelValues(tier.name(), result.label).inc();
         resolveSeconds.labelValues(tier.name()).observe(seconds);
@@ -77,22 +125,17 @@ public final class AuthorizationMetrics {
 
     /// @param reason the kind of node that has no compiled form, one of a fixed few
     public void compileFailed(String schema, String table, String reason) {
-        if (tables.admits(schema, table)) {
-            compileFailures.labelValues(schema, table, reason).inc();
-        } else {
-            compileFailures
-                    .labelValues(TableNames.OTHER, TableNames.OTHER, reason)
-                    .inc();
-        }
+        byTable(compileFailures, schema, table, reason).inc();
     }
 
     public void unknown(String schema, String table, Operation operation) {
-        if (tables.admits(schema, table)) {
-            unknown.labelValues(schema, table, operation.name()).inc();
-        } else {
-            unknown.labelValues(TableNames.OTHER, TableNames.OTHER, operation.name())
-                    .inc();
-        }
+        byTable(unknown, schema, table, operation.name()).inc();
+    }
+
+    private CounterDataPoint byTable(Counter counter, String schema, String table, String third) {
+        return tables.admits(schema, table)
+                ? counter.labelValues(schema, table, third)
+                : counter.labelValues(TableNames.OTHER, TableNames.OTHER, third);
     }
 
     static CounterDataPoint byTable(Counter counter, TableNames tables, String schema, String table) {

@@ -25,11 +25,15 @@ public final class EffectRunner implements EffectSink {
     /// SQLSTATE of an answer that failed outside PostgreSQL.
     private static final String CONNECTION_FAILURE = "08006";
 
+    /// Nobody waits for these, so they leave the connections to questions somebody waits for.
+    private static final int CHECKS_AT_ONCE = 2;
+
     private final ExecutorService executor = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("question-", 0).factory());
     private final Semaphore tablesGate = new Semaphore(1);
     private final Semaphore everythingGate = new Semaphore(1);
     private final Semaphore rightsGate = new Semaphore(1);
+    private final Semaphore checkGate = new Semaphore(CHECKS_AT_ONCE);
     private final Semaphore callerGate;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final Database database;
@@ -89,6 +93,12 @@ public final class EffectRunner implements EffectSink {
                         () -> new Input.ProbeAnswer(probe.probeId(), database.probe(probe)),
                         () -> new Input.ProbeAnswer(probe.probeId(), new ProbeOutcome.Failed(CONNECTION_FAILURE)),
                         "probe failed");
+            case Effect.CrossCheck(var probe) ->
+                ask(
+                        checkGate,
+                        () -> new Input.CrossCheckAnswer(probe.probeId(), database.probe(probe)),
+                        () -> new Input.CrossCheckAnswer(probe.probeId(), new ProbeOutcome.Failed(CONNECTION_FAILURE)),
+                        "cross-check failed");
         }
     }
 

@@ -94,6 +94,7 @@ class SettingsTest {
                         Settings.Rights.TierC.ALLOW,
                         2000,
                         Duration.ofSeconds(1),
+                        new Settings.Rights.CrossChecking(5, 1000),
                         200,
                         Settings.Rights.IdentityCheck.WARN,
                         Settings.Rights.DegradedDeletes.WITHHOLD));
@@ -147,6 +148,8 @@ class SettingsTest {
                 "SLUICE_TIER_C", "deny",
                 "SLUICE_TIER_C_MAX_PROBES_PER_SECOND", "0",
                 "SLUICE_TIER_C_TIMEOUT", "100ms",
+                "SLUICE_TIER_B_VERIFY", "6",
+                "SLUICE_TIER_B_SAMPLE", "77",
                 "SLUICE_UNINDEXED_SHAPES_MAX", "7",
                 "SLUICE_REPLICA_IDENTITY", "strict",
                 "SLUICE_HEARTBEAT", "5s",
@@ -219,6 +222,7 @@ class SettingsTest {
                         Settings.Rights.TierC.DENY,
                         0,
                         Duration.ofMillis(100),
+                        new Settings.Rights.CrossChecking(6, 77),
                         7,
                         Settings.Rights.IdentityCheck.STRICT,
                         Settings.Rights.DegradedDeletes.WITHHOLD));

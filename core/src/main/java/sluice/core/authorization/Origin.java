@@ -1,0 +1,38 @@
+package sluice.core.authorization;
+
+import java.util.List;
+import sluice.core.error.ErrorCode;
+
+/// The policies a rule decided in process was made of: what PostgreSQL can be asked to confirm its answers, and what
+/// decides instead once one was not confirmed.
+///
+/// @param permission whether the rule may decide by a query per change
+/// @param pinned what the shape's filter made constant: the rule speaks of no other rows
+public record Origin(Question question, ProbePermission permission, PinnedColumns pinned) {
+    /// The policies as PostgreSQL evaluates them.
+    ///
+    /// @param sql the composed predicate over the table's bare name; never NULL
+    /// @param columns attnums it reads, 0 for the whole row
+    /// @param policies their names
+    public record Question(String sql, List<Integer> columns, List<String> policies) {
+        public Question {
+            columns = List.copyOf(columns);
+            policies = List.copyOf(policies);
+        }
+    }
+
+    /// The rule by which PostgreSQL decides each row, where that is permitted.
+    ///
+    /// @param why the policies are not evaluated in process
+    public RulePlan.Verdict byQuery(String table, String why) {
+        return switch (permission) {
+            case ALLOW ->
+                new RulePlan.Verdict.Granted(
+                        new Rule(new Rule.Decision.Probed(question.sql()), why, question.columns()));
+            case DENY ->
+                new RulePlan.Verdict.Refused(
+                        ErrorCode.POLICY_REQUIRES_IMPERSONATION,
+                        "the policies of table \"" + table + "\" need a query per change: " + why);
+        };
+    }
+}
