@@ -20,7 +20,8 @@ final class NumericType extends ValueType<Numeric> {
         super(Oid.NUMERIC, 1231, "pg_catalog.numeric", Storage.variable());
     }
 
-    /// @throws UndecidableException for spellings that the server reads but does not print, and for very long numbers
+    /// @throws UndecidableException for spellings that the server reads but does not print, and
+    /// for very long numbers
     @Override
     public Numeric parse(String text) {
         return switch (text) {

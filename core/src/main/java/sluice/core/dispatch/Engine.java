@@ -98,7 +98,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         return position;
     }
 
-    /// A parked commit has everything before it behind itself, though the position is still where the last one ended.
+    /// A parked commit has everything before it behind itself, though the position is still where
+    /// the last one ended.
     @Override
     public Lsn dispatchedUntil() {
         return position.max(line.parkedAt());

@@ -37,7 +37,8 @@ import sluice.core.wal.Xid;
 final class RightsKeeper {
     /// What the keeper needs of the engine.
     interface Host {
-        /// Every commit before this position has been dispatched: the position, or where the parked commit begins.
+        /// Every commit before this position has been dispatched: the position, or where the parked
+        /// commit begins.
         Lsn dispatchedUntil();
 
         Instant now();

@@ -86,7 +86,8 @@ final class Calendar {
         }
     }
 
-    /// A timestamp later by months, then days, then microseconds; a day that a month does not have becomes its last.
+    /// A timestamp later by months, then days, then microseconds; a day that a month does not
+    /// have becomes its last.
     static long plus(long timestamp, Interval interval) {
         if (!interval.isFinite()) {
             long infinity = interval.months() > 0 ? TimeTypes.INFINITY : TimeTypes.MINUS_INFINITY;

@@ -100,7 +100,8 @@ final class FloatFunctions {
         }
     }
 
-    /// One operation on two floats is exact in double precision or rounds there harmlessly, as a double has more than
+    /// One operation on two floats is exact in double precision or rounds there harmlessly, as a
+    /// double has more than
     /// twice a float's digits.
     private static float single(Operation operation, float a, float b) {
         float result = (float) operation.unchecked(a, b);

@@ -204,7 +204,8 @@ final class IntervalFunctions {
         return greater > 0 && smaller < 0 ? -1 : greater < 0 && smaller > 0 ? 1 : 0;
     }
 
-    /// `interval year to month`, `interval(3)` and such: the modifier has a mask of fields in its upper half and the
+    /// `interval year to month`, `interval(3)` and such: the modifier has a mask of fields in its
+    /// upper half and the
     /// number of digits in the lower.
     private static Interval modified(Interval a, long modifier) {
         if (!a.isFinite() || modifier < 0) {

@@ -132,7 +132,8 @@ final class NumericFunctions {
                 a.decimal().divide(b.decimal(), quotientScale(a.decimal(), b.decimal()), RoundingMode.HALF_UP));
     }
 
-    /// `select_div_scale`: sixteen digits that count, estimated from the leading digits to the base of ten thousand,
+    /// `select_div_scale`: sixteen digits that count, estimated from the leading digits to the
+    /// base of ten thousand,
     /// and never fewer than either argument displays.
     private static int quotientScale(BigDecimal a, BigDecimal b) {
         int weight = weight(a) - weight(b);

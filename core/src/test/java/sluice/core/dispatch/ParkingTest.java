@@ -201,7 +201,8 @@ class ParkingTest {
         assertThat(shownAfterTwoMoves(granted(ownedBy("alice")))).isEmpty();
     }
 
-    /// Rights move, nothing is committed, they move again to a rule that shows everything, and the next commit parks
+    /// Rights move, nothing is committed, they move again to a rule that shows everything, and
+    /// the next commit parks
     /// for it.
     private List<String> shownAfterTwoMoves(sluice.core.authorization.RulePlan between) {
         world.plan = granted(ownedBy("alice"));

@@ -10,7 +10,8 @@ import sluice.testkit.PostgresCluster;
 /// Every function, operator and cast of the catalog in every signature, decided in process and by PostgreSQL. What is
 /// not decided in process is counted by its reason: that list, in `target/signatures-18.txt`, is what is left to do.
 class SignatureJudgePgTest {
-    /// Lengths of types are part of random expressions; the type "char", what repeats texts, and what only the server
+    /// Lengths of types are part of random expressions; the type "char", what repeats texts, and
+    /// what only the server
     /// itself calls have the judge of single functions.
     private static final Set<String> JUDGED_ELSEWHERE = Set.of(
             "bpchar",
