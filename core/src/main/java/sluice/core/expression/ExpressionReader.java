@@ -35,6 +35,12 @@ public final class ExpressionReader {
     /// What `CASETESTEXPR` stands for, innermost last.
     private final List<Expression> caseOperands = new ArrayList<>();
 
+    /// What the parameters of the bodies being read stand for, innermost last.
+    private final List<List<Expression>> parameters = new ArrayList<>();
+
+    /// Sub-selects around what is read: a column of the table is so many queries out.
+    private int depth;
+
     /// @param pinned the text of columns the shape pins to a value, by attnum
     /// @param folds takes what PostgreSQL must be asked
     /// @param subject what is read, as reasons name it: `policy "p"`
@@ -144,6 +150,8 @@ public final class ExpressionReader {
             case "MINMAXEXPR" -> extreme(node);
             case "ARRAYEXPR" -> array(node);
             case "SUBSCRIPTINGREF" -> element(node);
+            case "SUBLINK" -> scalarSelect(node);
+            case "PARAM" -> parameter(node);
             case "SQLVALUEFUNCTION" -> clock(node, node.integer("type"), CLOCKS.contains(node.integer("op")));
             default -> throw new NotCompilable(described(node));
         };
@@ -182,7 +190,7 @@ public final class ExpressionReader {
     }
 
     private Expression column(Node.Struct node) throws NotCompilable {
-        if (node.integer("varno") != 1 || node.integer("varlevelsup") != 0 || returningOldOrNew(node)) {
+        if (node.integer("varno") != 1 || node.integer("varlevelsup") != depth || returningOldOrNew(node)) {
             throw new NotCompilable("a column of another table");
         }
         Column column = relation.column(node.integer("varattno"));
@@ -195,10 +203,72 @@ public final class ExpressionReader {
             throw new NotCompilable("column \"" + column.name() + "\" has type \""
                     + catalog.type(column.typeOid()).name() + "\", which is not compared in process");
         }
-        if (!inTheLog(column)) {
+        if (inTheLog(column)) {
+            return new Expression.ColumnValue(column.attnum(), type);
+        }
+        String generation = column.generationTree();
+        if (generation == null) {
             throw new NotCompilable("column \"" + column.name() + "\" is generated or not published");
         }
-        return new Expression.ColumnValue(column.attnum(), type);
+        return generated(column, generation, type);
+    }
+
+    /// A generated column that the log does not carry follows from those it does: what makes it may change with
+    /// nothing else.
+    private Expression generated(Column column, String tree, ValueType<?> type) throws NotCompilable {
+        int outer = depth;
+        depth = 0;
+        try {
+            Expression value = value(TreeReading.struct(NodeTree.read(tree)));
+            if (!value.type().equals(type)) {
+                throw new NotCompilable("it is made as another type");
+            }
+            return value;
+        } catch (NotCompilable obstacle) {
+            throw new NotCompilable("column \"" + column.name() + "\" is generated: " + obstacle.reason());
+        } finally {
+            depth = outer;
+        }
+    }
+
+    /// `(select expression)` over columns of the row: the expression, when it is reached.
+    private Expression scalarSelect(Node.Struct node) throws NotCompilable {
+        Node.Struct target = TreeReading.scalarTarget(node);
+        if (target == null) {
+            throw new NotCompilable(described(node));
+        }
+        depth++;
+        try {
+            return value(target);
+        } finally {
+            depth--;
+        }
+    }
+
+    private Expression parameter(Node.Struct node) throws NotCompilable {
+        int number = node.integer("paramid");
+        boolean known = !parameters.isEmpty() && node.integer("paramkind") == 0;
+        if (!known || number < 1 || number > parameters.getLast().size()) {
+            throw new NotCompilable(described(node));
+        }
+        Expression argument = parameters.getLast().get(number - 1);
+        if (argument.type().oid() != node.integer("paramtype")) {
+            throw new NotCompilable("an argument has another type than its parameter");
+        }
+        return argument;
+    }
+
+    /// A call of one of the server's own functions that are written in SQL, read as what it says.
+    private Expression inlined(ServerBodies.Body body, List<Expression> arguments) throws NotCompilable {
+        if (parameters.size() == ServerBodies.DEPTH_MAX) {
+            throw new NotCompilable("functions call functions too deep");
+        }
+        parameters.add(arguments);
+        try {
+            return body.called(arguments, value(body.target()));
+        } finally {
+            parameters.removeLast();
+        }
     }
 
     private static boolean returningOldOrNew(Node.Struct node) {
@@ -208,7 +278,11 @@ public final class ExpressionReader {
     private boolean inTheLog(Column column) {
         PublishedTable published = relation.published();
         List<String> listed = published == null ? null : published.columns();
-        return column.generation() == Column.Generation.NONE && (listed == null || listed.contains(column.name()));
+        return switch (column.generation()) {
+            case NONE -> listed == null || listed.contains(column.name());
+            case STORED -> listed != null && listed.contains(column.name());
+            case VIRTUAL -> false;
+        };
     }
 
     private Expression connective(Node.Struct node) throws NotCompilable {
@@ -269,6 +343,10 @@ public final class ExpressionReader {
     private Expression operation(Node.Struct node) throws NotCompilable {
         Operator operator = TreeReading.operator(catalog, node);
         List<Expression> arguments = valuesOf(node.list("args"));
+        ServerBodies.Body body = ServerBodies.of(catalog, operator.functionOid());
+        if (body != null && BuiltIns.of(catalog, operator.functionOid()) == null) {
+            return inlined(body, arguments);
+        }
         return operators.apply(operator, node.integer("opresulttype"), node.integer("inputcollid"), arguments);
     }
 
@@ -303,13 +381,29 @@ public final class ExpressionReader {
         if (node.flag("funcvariadic") && builtIn != null && BuiltIns.isVariadicAny(builtIn)) {
             throw new NotCompilable("a function is given an array in the place of its arguments");
         }
+        if (function != null && Concatenations.isConcat(function) && !node.flag("funcvariadic")) {
+            return concatenation(node);
+        }
         List<Expression> arguments = valuesOf(node.list("args"));
+        ServerBodies.Body body = ServerBodies.of(catalog, node.integer("funcid"));
+        if (body != null && builtIn == null) {
+            return inlined(body, arguments);
+        }
         return BuiltIns.call(
                 catalog,
                 node.integer("funcid"),
                 node.integer("funcresulttype"),
                 node.integer("inputcollid"),
                 arguments);
+    }
+
+    private Expression concatenation(Node.Struct node) throws NotCompilable {
+        List<Expression> arguments = new ArrayList<>();
+        for (Node.Struct argument : TreeReading.structs(node.list("args"))) {
+            Expression literal = Concatenations.literal(argument);
+            arguments.add(literal != null ? literal : value(argument));
+        }
+        return Concatenations.of(arguments);
     }
 
     private Expression clock(Node.Struct node, int typeOid, boolean known) throws NotCompilable {
@@ -425,6 +519,9 @@ public final class ExpressionReader {
 
     private Expression element(Node.Struct node) throws NotCompilable {
         Expression container = value(node.struct("refexpr"));
+        if (container.type().oid() == JsonSubscripts.JSONB) {
+            return JsonSubscripts.of(catalog, node, container, valuesOf(node.list("refupperindexpr")));
+        }
         ValueType<?> element = ValueTypes.element(container.type());
         boolean plain = node.absent("reflowerindexpr") && node.absent("refassgnexpr");
         if (element == null || !plain) {

@@ -123,19 +123,31 @@ final class PolicyTable implements AutoCloseable {
                 .value();
     }
 
-    /// The rows by id, as pgoutput would send them.
     List<RowImage> rows(Relation relation) {
+        return rows(relation, NOW);
+    }
+
+    /// The rows by id, as pgoutput would send them: without what is generated.
+    ///
+    /// @param at when they are said to have been committed
+    List<RowImage> rows(Relation relation, Instant at) {
         List<RelationDefinition.Column> columns = new ArrayList<>();
         StringBuilder select = new StringBuilder();
         for (Column column : relation.columns()) {
-            columns.add(new RelationDefinition.Column(column.name(), column.typeOid(), column.typmod(), false));
-            select.append(select.isEmpty() ? "" : ", ").append(column.name());
+            if (column.generation() == Column.Generation.NONE) {
+                columns.add(new RelationDefinition.Column(column.name(), column.typeOid(), column.typmod(), false));
+                select.append(select.isEmpty() ? "\"" : ", \"")
+                        .append(column.name())
+                        .append('"');
+            }
         }
-        RelationDefinition definition = new RelationDefinition(relation.oid(), "public", "t", 'd', columns);
+        RelationDefinition definition =
+                new RelationDefinition(relation.oid(), relation.schema(), relation.name(), 'd', columns);
         ColumnMapping mapping = ColumnMapping.of(definition, relation);
         List<RowImage> rows = new ArrayList<>();
-        for (List<@Nullable String> row : database.rows("SELECT " + select + " FROM t ORDER BY id")) {
-            rows.add(new RowImage(tuple(row), mapping, NOW));
+        for (List<@Nullable String> row : database.rows(
+                "SELECT " + select + " FROM public.\"" + relation.name().replace("\"", "\"\"") + "\" ORDER BY id")) {
+            rows.add(new RowImage(tuple(row), mapping, at));
         }
         return rows;
     }

@@ -74,7 +74,11 @@ final class CatalogSql {
                          (SELECT pg_catalog.string_agg(a.attnum || ':' || a.attacl::text, ',' ORDER BY a.attnum)
                             FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL),
                          (SELECT pg_catalog.string_agg(p.oid || ':' || p.xmin, ',' ORDER BY p.oid)
-                            FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)),
+                            FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid),
+                         (SELECT pg_catalog.string_agg(d.oid || ':' || d.xmin, ',' ORDER BY d.oid)
+                            FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a
+                              ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+                           WHERE d.adrelid = c.oid AND a.attgenerated <> '')),
                        $FEED$,
                        $UNEVEN$
                   FROM pub CROSS JOIN pg_catalog.pg_class c
@@ -146,8 +150,10 @@ final class CatalogSql {
     static String columns(List<Integer> oids) {
         return """
                SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated,
-                      a.attcollation
+                      a.attcollation, d.adbin::text
                  FROM pg_catalog.pg_attribute a
+                 LEFT JOIN pg_catalog.pg_attrdef d
+                   ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> ''
                 WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0 AND NOT a.attisdropped
                 ORDER BY a.attrelid, a.attnum;
                """.replace("$IDS$", ids(oids));

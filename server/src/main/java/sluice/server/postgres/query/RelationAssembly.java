@@ -115,7 +115,8 @@ final class RelationAssembly {
                 row.number(4),
                 row.flag(5) ? Column.Nullability.NOT_NULL : Column.Nullability.NULLABLE,
                 generation,
-                row.oid(7));
+                row.oid(7),
+                row.textOrNull(8));
     }
 
     private static Index index(Row row) {

@@ -48,6 +48,11 @@ public final class RightsPoll {
                         // a session's temporary tables come and go without touching a right
                         "c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'")
                 + digest("a.attrelid, a.attnum, a.attacl", "pg_catalog.pg_attribute a", "a.attacl IS NOT NULL")
+                + digest(
+                        "d.oid, d.xmin",
+                        "pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute g"
+                                + " ON g.attrelid = d.adrelid AND g.attnum = d.adnum",
+                        "g.attgenerated <> ''")
                 + digest("n.oid, n.xmin", "pg_catalog.pg_namespace n", "n.nspname !~ '^pg_(temp|toast)'")
                 + digest("m.roleid, m.member, m.xmin", "pg_catalog.pg_auth_members m", "true")
                 + digest(

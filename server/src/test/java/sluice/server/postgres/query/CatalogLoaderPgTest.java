@@ -46,11 +46,14 @@ class CatalogLoaderPgTest {
             Column.Generation none = Column.Generation.NONE;
             Column.Nullability nullable = Column.Nullability.NULLABLE;
             Column.Nullability notNull = Column.Nullability.NOT_NULL;
+            String tree = Objects.requireNonNull(
+                    Objects.requireNonNull(weird.column("twice")).generationTree());
+            assertThat(tree).startsWith("{OPEXPR ").contains("{VAR ");
             assertThat(weird.columns())
                     .containsExactly(
                             new Column(1, "Id", Oid.INT4, -1, notNull, none, 0),
                             new Column(3, "n", Oid.NUMERIC, (6 << 16 | 2) + 4, notNull, none, 0),
-                            new Column(4, "twice", Oid.INT4, -1, nullable, Column.Generation.STORED, 0),
+                            new Column(4, "twice", Oid.INT4, -1, nullable, Column.Generation.STORED, 0, tree),
                             new Column(5, "v", Oid.VARCHAR, 9, nullable, none, 950));
             assertThat(weird.rowSecurity()).isEqualTo(Relation.RowSecurity.OFF);
             assertThat(weird.kind()).isEqualTo(Relation.Kind.TABLE);

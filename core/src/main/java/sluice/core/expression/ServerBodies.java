@@ -1,0 +1,53 @@
+package sluice.core.expression;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Function;
+
+/// The functions that come with the server and are written in SQL, such as `round(numeric)` or
+/// `interval + timestamptz`: each is one expression over its parameters.
+final class ServerBodies {
+    /// Bodies within bodies.
+    static final int DEPTH_MAX = 8;
+
+    private ServerBodies() {}
+
+    /// @param target the expression the function returns
+    record Body(Function function, Node.Struct target) {
+        /// @param result the target, read with the arguments in the place of the parameters
+        Expression called(List<Expression> arguments, Expression result) throws NotCompilable {
+            if (result.type().oid() != function.returnType()) {
+                throw new NotCompilable("a function of the server returns another type than it says");
+            }
+            if (function.strictness() == Function.Strictness.CALLED_ON_NULL || arguments.isEmpty()) {
+                return result;
+            }
+            List<Expression> nulls = new ArrayList<>();
+            for (Expression argument : arguments) {
+                nulls.add(new Expression.NullTest(argument, Expression.NullSense.IS_NULL));
+            }
+            return new Expression.Case(
+                    List.of(Connectives.or(nulls)), List.of(new Expression.Constant(result.type(), null)), result);
+        }
+    }
+
+    /// The body of a function that initdb made, null when the function is not such a one.
+    static @Nullable Body of(CatalogImage catalog, int functionOid) throws NotCompilable {
+        Function function = catalog.function(functionOid);
+        String text = function == null ? null : function.body();
+        if (function == null
+                || text == null
+                || !BuiltIns.ofTheServer(function)
+                || !function.language().equals("sql")
+                || function.volatility() == Function.Volatility.VOLATILE) {
+            return null;
+        }
+        if (!(NodeTree.read(text) instanceof Node.Struct query) || !TreeReading.plainSelect(query)) {
+            return null;
+        }
+        List<Node.Struct> targets = TreeReading.structs(query.list("targetList"));
+        return targets.size() == 1 ? new Body(function, targets.getFirst().struct("expr")) : null;
+    }
+}
