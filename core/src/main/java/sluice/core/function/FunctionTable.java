@@ -159,6 +159,22 @@ public final class FunctionTable {
                 (_, arguments) -> kind.holds(left.compare(given(left, arguments, 0), given(right, arguments, 1)))));
     }
 
+    /// The six comparisons of the types a pseudo-type stands for, all of which have an order without a collation.
+    void polymorphicOrder(String prefix, int pseudoType) {
+        for (ComparisonKind kind : ComparisonKind.values()) {
+            put(new BuiltIn(
+                    prefix + kind.suffix(),
+                    List.of(pseudoType, pseudoType),
+                    ValueTypes.BOOL.oid(),
+                    BuiltIn.Nulls.STRICT,
+                    BuiltIn.Errors.NEVER,
+                    BuiltIn.CollationUse.NONE,
+                    kind,
+                    (site, arguments) -> kind.holds(
+                            site.argumentTypes().getFirst().order(present(arguments[0]), present(arguments[1])))));
+        }
+    }
+
     /// What was just registered, to say more of it.
     final class Entry {
         private final Key key;

@@ -1,5 +1,6 @@
 package sluice.core.function;
 
+import static sluice.core.datum.NetworkTypes.INET;
 import static sluice.core.datum.TextTypes.BPCHAR;
 import static sluice.core.datum.ValueTypes.BOOL;
 import static sluice.core.datum.ValueTypes.TEXT;
@@ -9,6 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.datum.ArrayType;
 import sluice.core.datum.ArrayValue;
+import sluice.core.datum.NetworkTypes;
 import sluice.core.datum.TextTypes;
 import sluice.core.datum.UndecidableException;
 import sluice.core.datum.ValueType;
@@ -17,8 +19,6 @@ import sluice.core.value.Oid;
 /// Texts from values of any type, and arrays from texts (`varlena.c`).
 final class TextAssembly {
     private static final int TEXT_ARRAY = 1009;
-    private static final int INET = 869;
-    private static final int CIDR = 650;
 
     private TextAssembly() {}
 
@@ -81,12 +81,8 @@ final class TextAssembly {
     private static String castToText(BuiltIn.CallSite site, @Nullable Object[] arguments, int index) {
         ValueType<?> type = site.argumentTypes().get(index);
         Object value = Arguments.notNull(arguments[index]);
-        if (type.oid() == INET || type.oid() == CIDR) {
-            String printed = type.text(value);
-            if (printed.indexOf('/') < 0) {
-                throw new UndecidableException();
-            }
-            return printed;
+        if (INET.hasFormOf(type)) {
+            return NetworkTypes.shown(INET.cast(value));
         }
         if (type.equals(BOOL)) {
             return BOOL.cast(value) ? "true" : "false";

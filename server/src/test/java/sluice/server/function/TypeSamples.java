@@ -157,6 +157,7 @@ final class TypeSamples {
         numbers();
         times();
         intervals();
+        networks();
         arguments();
         if (Boolean.getBoolean("sluice.long")) {
             anywhere(new Random(Long.getLong("sluice.seed", 20_261_129L)));
@@ -273,6 +274,32 @@ final class TypeSamples {
                         + " -210866803201 1e300 NaN Infinity -Infinity 0.0000005 0.0000015");
     }
 
+    private static void networks() {
+        put(
+                "inet",
+                ("10.0.0.1 10.0.0.0/8 10.0.0.1/8 10.1.2.3/31 10.1.2.2/31 0.0.0.0 0.0.0.0/0 255.255.255.255"
+                    + " 255.255.255.255/0 128.0.0.0/1 192.168.1.5/24 192.168.1.0/24 192.168.0.0/16 ::/0 :: ::1 ::2"
+                    + " ::1.2.3.4 ::ffff:10.0.0.1 ::ffff:0:1 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 2001:db8::/32"
+                    + " 2001:db8::5 2001:db8:0:0:1::/65 2001:db8::1:0:0:5/127 1:0:0:2:0:0:0:3 1:0:2:3:4:5:6:7"
+                    + " fe80::1/64 1::/64 8000::/1 0:0:1:2:3:4:5:6/63 1:2:3:4:5:6:0:0")
+                        .split(" "));
+        put(
+                "cidr",
+                ("10.0.0.0/8 10.0.0.1/32 0.0.0.0/0 128.0.0.0/1 10.1.128.0/17 192.168.1.0/24 10.1.2.2/31 ::/0 ::1/128"
+                                + " 2001:db8::/32 2001:db8:0:0:8000::/65 10.0.0.0/16 255.255.255.255/32 ::1.2.0.0/112")
+                        .split(" "));
+        String addresses = "00:00:00:00:00:00 ff:ff:ff:ff:ff:ff 08:00:2b:01:02:03 08:00:2b:01:02:04 80:00:00:00:00:01";
+        put("macaddr", addresses.split(" "));
+        put(
+                "macaddr8",
+                (addresses + " 08:00:2b:ff:fe:01:02:03 ff:ff:ff:ff:ff:ff:ff:ff 7f:00:00:00:00:00:00:00").split(" "));
+        argument("(inet|cidr)_set_masklen 1", "-1 0 1 8 24 31 32 33 64 65 127 128 129 -2");
+        argument(
+                "inetpl 1|inetmi_int8 1",
+                "0 1 -1 255 256 -256 4294967295 4294967296 -4294967296 9223372036854775807"
+                        + " -9223372036854775808 65536");
+    }
+
     private static void intervals() {
         put(
                 "interval",
@@ -373,9 +400,20 @@ final class TypeSamples {
         throw new IllegalStateException("no sample values of type " + name);
     }
 
-    /// A few arrays of any element type.
+    /// A few arrays of any element type, some of two dimensions or numbered from elsewhere.
     private static List<String> arrays(List<String> elements) {
-        List<String> arrays = new ArrayList<>(List.of("{}", "{NULL}"));
+        String a = quoted(elements.getFirst());
+        String b = quoted(elements.getLast());
+        List<String> arrays = new ArrayList<>(List.of(
+                "{}",
+                "{NULL}",
+                "{" + a + "," + b + "}",
+                "{" + b + "," + a + "," + b + "}",
+                "[0:1]={" + a + "," + b + "}",
+                "[-2:0]={" + b + ",NULL," + a + "}",
+                "{{" + a + "," + b + "}}",
+                "{{" + a + "," + b + "},{NULL," + a + "}}",
+                "[1:1][0:1]={{" + b + "," + a + "}}"));
         for (int i = 0; i < elements.size(); i += 2) {
             arrays.add("{" + quoted(elements.get(i)) + "}");
             arrays.add("{" + quoted(elements.get(i)) + ",NULL," + quoted(elements.getLast()) + "}");
