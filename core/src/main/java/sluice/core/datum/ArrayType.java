@@ -108,13 +108,13 @@ public final class ArrayType extends ValueType<ArrayValue> {
     private record Layout(int count, int bitmap, int dataOffset) {
         /// Offsets here count from behind the four-byte header, alignment from its start.
         int start() {
-            return dataOffset != 0 ? dataOffset - 4 : align(bitmap, 8);
+            return dataOffset != 0 ? dataOffset - 4 : PackedValues.align(bitmap, 8);
         }
     }
 
     private List<@Nullable Object> elements(ByteBuffer array, Layout layout) throws DatumFormatException {
         List<@Nullable Object> elements = new ArrayList<>();
-        int at = layout.start();
+        PackedValues packed = new PackedValues(array, element, layout.start());
         for (int i = 0; i < layout.count(); i++) {
             if (layout.dataOffset() != 0) {
                 Datums.need(layout.bitmap() + i / 8 < array.limit());
@@ -123,39 +123,8 @@ public final class ArrayType extends ValueType<ArrayValue> {
                     continue;
                 }
             }
-            at = align(at, alignment(array, at));
-            int length = length(array, at);
-            Datums.need(length >= 1 && at >= 0 && at <= array.limit() - length);
-            byte[] bytes = new byte[length];
-            array.get(at, bytes);
-            elements.add(Datums.decode(element, bytes));
-            at += length;
+            elements.add(packed.next());
         }
         return elements;
-    }
-
-    private int length(ByteBuffer array, int at) throws DatumFormatException {
-        if (!element.storage().isVariable()) {
-            return element.storage().length();
-        }
-        Datums.need(at >= 0 && at < array.limit());
-        if ((array.get(at) & 1) == 1) {
-            return (array.get(at) & 0xff) >> 1;
-        }
-        Datums.need(at <= array.limit() - 4);
-        return array.getInt(at) >>> 2;
-    }
-
-    private int alignment(ByteBuffer array, int at) throws DatumFormatException {
-        if (!element.storage().isVariable()) {
-            return element.storage().alignment();
-        }
-        Datums.need(at >= 0 && at < array.limit());
-        // A one-byte header starts anywhere; padding is zero.
-        return (array.get(at) & 1) == 1 ? 1 : element.storage().alignment();
-    }
-
-    private static int align(int offset, int alignment) {
-        return (offset + 4 + alignment - 1 & -alignment) - 4;
     }
 }

@@ -38,7 +38,7 @@ final class HardwareAddressType extends ValueType<Long> {
     public String print(Long value) {
         StringBuilder out = new StringBuilder();
         for (int i = length - 1; i >= 0; i--) {
-            HexFormat.of().toHexDigits(out, (byte) (value >>> 8 * i));
+            HexFormat.of().toHexDigits(out, (byte) (value >>> (8 * i)));
             out.append(i > 0 ? ":" : "");
         }
         return out.toString();
@@ -50,7 +50,7 @@ final class HardwareAddressType extends ValueType<Long> {
         Datums.fixed(datum, length);
         long value = 0;
         for (int i = 0; i < length; i++) {
-            value = value << 8 | datum.get(i) & 0xff;
+            value = value << 8 | (datum.get(i) & 0xff);
         }
         return value;
     }

@@ -102,8 +102,8 @@ final class InetText {
             if (!ipv4.matches()) {
                 throw new UndecidableException();
             }
-            words[parts.length - 1] = number(ipv4.group(1), 255) << 8 | number(ipv4.group(2), 255);
-            words[parts.length] = number(ipv4.group(3), 255) << 8 | number(ipv4.group(4), 255);
+            words[parts.length - 1] = (long) number(ipv4.group(1), 255) << 8 | number(ipv4.group(2), 255);
+            words[parts.length] = (long) number(ipv4.group(3), 255) << 8 | number(ipv4.group(4), 255);
         }
         return words;
     }

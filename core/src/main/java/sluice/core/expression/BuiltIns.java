@@ -31,7 +31,7 @@ final class BuiltIns {
         BuiltIn builtIn = FunctionTable.find(function.source(), function.argumentTypes());
         boolean same = builtIn != null
                 && builtIn.resultType() == function.returnType()
-                && (builtIn.nulls() == BuiltIn.Nulls.STRICT) == (function.strictness() == Function.Strictness.STRICT)
+                && (builtIn.nulls() != BuiltIn.Nulls.CALLED) == (function.strictness() == Function.Strictness.STRICT)
                 && function.volatility() != Function.Volatility.VOLATILE;
         return same ? builtIn : null;
     }
@@ -67,13 +67,19 @@ final class BuiltIns {
                 throw new NotCompilable(described(catalog, functionOid) + " is applied to types it does not take");
             }
         }
-        // A cast from int2 to oid is a call of int4(int2) that says it returns an oid.
-        if (!Pseudo.isPseudo(builtIn.resultType()) && result.oid() != builtIn.resultType()) {
+        // A cast from int2 to oid is a call of int4(int2) that says it returns an oid, one from inet to varchar a call
+        // of text(inet) that says it returns a varchar.
+        if (!Pseudo.isPseudo(builtIn.resultType()) && !returns(builtIn, result)) {
             throw new NotCompilable(described(catalog, functionOid) + " is said to return another type");
         }
         CollationRule collation = collation(catalog, collationOid);
         requireCollation(catalog, builtIn, types, collationOid);
         return new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
+    }
+
+    private static boolean returns(BuiltIn builtIn, ValueType<?> result) {
+        ValueType<?> declared = ValueTypes.ofOid(builtIn.resultType());
+        return declared != null && result.hasFormOf(declared);
     }
 
     /// Whether the last argument of a function is `VARIADIC "any"`: each argument of a call is one of its own.

@@ -120,7 +120,7 @@ final class ArrayFunctions {
     /// Whether two elements are equal; NULL is to NULL where arrays are compared.
     static boolean equal(ValueType<?> element, @Nullable Object left, @Nullable Object right) {
         if (left == null || right == null) {
-            return left == right;
+            return left == null && right == null;
         }
         // The order of two JSON texts is the default collation's affair, their equality is not.
         return element.equals(JsonTypes.JSONB) ? Json.same((Json) left, (Json) right) : element.order(left, right) == 0;

@@ -198,11 +198,20 @@ public final class FunctionTable {
 
         /// It is called with NULL arguments too.
         Entry calledOnNull() {
+            return onNull(BuiltIn.Nulls.CALLED);
+        }
+
+        /// Its body tells what the planner does with a NULL argument.
+        Entry plannedOnNull() {
+            return onNull(BuiltIn.Nulls.PLANNED);
+        }
+
+        private Entry onNull(BuiltIn.Nulls nulls) {
             return change(it -> new BuiltIn(
                     it.symbol(),
                     it.argumentTypes(),
                     it.resultType(),
-                    BuiltIn.Nulls.CALLED,
+                    nulls,
                     it.errors(),
                     it.collationUse(),
                     it.comparison(),

@@ -123,13 +123,13 @@ final class NetworkFunctions {
         bits(table, "macaddr8", MACADDR8);
         table.unary("macaddr8_set7bit", MACADDR8, MACADDR8, a -> a | 0x0200_0000_0000_0000L)
                 .neverRaises();
-        table.unary("macaddrtomacaddr8", MACADDR, MACADDR8, a -> a >>> 24 << 40 | 0xff_fe00_0000L | a & 0xff_ffffL)
+        table.unary("macaddrtomacaddr8", MACADDR, MACADDR8, a -> a >>> 24 << 40 | 0xff_fe00_0000L | (a & 0xff_ffffL))
                 .neverRaises();
         table.unary("macaddr8tomacaddr", MACADDR8, MACADDR, a -> {
             if ((a >>> 24 & 0xffff) != 0xfffe) {
                 throw new EvaluationException(OUT_OF_RANGE);
             }
-            return a >>> 40 << 24 | a & 0xff_ffffL;
+            return a >>> 40 << 24 | (a & 0xff_ffffL);
         });
     }
 

@@ -20,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.datum.EnumType;
 import sluice.core.datum.EvaluationException;
 import sluice.core.datum.NumberTypes;
+import sluice.core.datum.RangeType;
+import sluice.core.datum.RangeTypes;
 import sluice.core.datum.TextTypes;
 import sluice.core.datum.UndecidableException;
 import sluice.core.datum.ValueType;
@@ -109,7 +111,7 @@ class BuiltInDifferentialPgTest {
                         .isEqualTo(function.resultType());
                 assertThat(row.strict())
                         .as("%s is strict", function.symbol())
-                        .isEqualTo(function.nulls() == BuiltIn.Nulls.STRICT);
+                        .isEqualTo(function.nulls() != BuiltIn.Nulls.CALLED);
                 List<Call> calls = calls(function, row, new Surroundings(mood, values, random), callsEach);
                 List<@Nullable String> theirs = ask(database, calls);
                 Set<String> answers = new LinkedHashSet<>();
@@ -207,7 +209,11 @@ class BuiltInDifferentialPgTest {
         List<Call> calls = new ArrayList<>();
         Set<String> seen = new LinkedHashSet<>();
         for (int attempt = 0; attempt < count * 3 && calls.size() < count; attempt++) {
-            ValueType<?> element = ELEMENTS.get(random.nextInt(ELEMENTS.size()));
+            ValueType<?> element = function.argumentTypes().contains(Pseudo.ANYRANGE)
+                    ? RangeTypes.RANGES
+                            .get(random.nextInt(RangeTypes.RANGES.size()))
+                            .subtype()
+                    : ELEMENTS.get(random.nextInt(ELEMENTS.size()));
             Call call = call(function, row, new Binding(element, from.mood()), from);
             if (seen.add(call.sql())) {
                 calls.add(call);
@@ -218,6 +224,15 @@ class BuiltInDifferentialPgTest {
 
     /// What the polymorphic types of one call stand for.
     private record Binding(ValueType<?> element, EnumType mood) {
+        private @Nullable ValueType<?> range() {
+            for (RangeType range : RangeTypes.RANGES) {
+                if (range.subtype().equals(element)) {
+                    return range;
+                }
+            }
+            return null;
+        }
+
         @Nullable
         ValueType<?> real(int declared) {
             return switch (declared) {
@@ -228,6 +243,7 @@ class BuiltInDifferentialPgTest {
                         Pseudo.ANYCOMPATIBLENONARRAY -> element;
                 case Pseudo.ANYARRAY, Pseudo.ANYCOMPATIBLEARRAY -> ValueTypes.arrayOf(element);
                 case Pseudo.ANYENUM -> mood;
+                case Pseudo.ANYRANGE -> range();
                 default -> ValueTypes.ofOid(declared);
             };
         }

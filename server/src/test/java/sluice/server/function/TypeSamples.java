@@ -158,6 +158,7 @@ final class TypeSamples {
         times();
         intervals();
         networks();
+        ranges();
         arguments();
         if (Boolean.getBoolean("sluice.long")) {
             anywhere(new Random(Long.getLong("sluice.seed", 20_261_129L)));
@@ -194,8 +195,8 @@ final class TypeSamples {
         put(
                 "date",
                 ("2000-01-01 1999-12-31 1970-01-01 2024-02-29 2024-12-30 2024-12-31 2021-01-03 2021-01-04 2020-12-31"
-                                + " 2100-03-01 9999-12-31 10000-01-01 0001-01-01 5874897-12-31 294276-12-31 294277-01-01"
-                                + " 2024-01-31 2000-02-29 1582-10-15 infinity -infinity")
+                    + " 2100-03-01 9999-12-31 10000-01-01 0001-01-01 5874897-12-31 294276-12-31 294277-01-01"
+                    + " 2024-01-31 2000-02-29 1582-10-15 infinity -infinity")
                         .split(" "));
         add("date", "0001-12-31 BC", "0044-03-15 BC", "4714-11-24 BC", "0100-01-01 BC", "1001-06-30 BC");
         List<String> moments = List.of(
@@ -238,7 +239,7 @@ final class TypeSamples {
         put(
                 "timetz",
                 ("00:00:00+00 12:00:00+00 14:00:00+02 10:00:00-02 24:00:00+00 24:00:00-15:59 00:00:00+15:59:59"
-                                + " 23:59:59.999999+05:30 12:34:56.789-03:30 01:02:03+00:00:30 12:00:00-00:30 04:00:00-08")
+                    + " 23:59:59.999999+05:30 12:34:56.789-03:30 01:02:03+00:00:30 12:00:00-00:30 04:00:00-08")
                         .split(" "));
     }
 
@@ -298,6 +299,39 @@ final class TypeSamples {
                 "inetpl 1|inetmi_int8 1",
                 "0 1 -1 255 256 -256 4294967295 4294967296 -4294967296 9223372036854775807"
                         + " -9223372036854775808 65536");
+    }
+
+    private static void ranges() {
+        ranges("int4range", "-2147483648 -1 0 1 2 3 7 2147483646 2147483647");
+        ranges("int8range", "-9223372036854775808 -1 0 1 2 3 9223372036854775806 9223372036854775807");
+        ranges("numrange", "-Infinity -1.5 0 1 1.0 1.00 2.5 Infinity NaN");
+        ranges("daterange", "-infinity 4714-11-24_BC 2000-01-01 2000-01-02 2024-02-29 5874897-12-30 infinity");
+        String moments =
+                "-infinity 0044-03-15_00:00:00_BC 2000-01-01 2000-01-01_00:00:00.000001 2024-02-29_12:00 infinity";
+        ranges("tsrange", moments);
+        ranges("tstzrange", moments);
+        argument("range_constructor3 2", "[] [) (] () [ ][ [}");
+    }
+
+    /// @param ends ascending, blanks written as underscores
+    private static void ranges(String type, String ends) {
+        List<String> all = List.of(ends.split(" "));
+        List<String> ranges = new ArrayList<>(List.of("empty", "(,)"));
+        for (int low = 0; low < all.size(); low++) {
+            String from = "\"" + all.get(low).replace("_", " ") + "\"";
+            ranges.add("[" + from + ",)");
+            ranges.add("(," + from + ")");
+            for (int high = low; high < Math.min(all.size(), low + 3); high++) {
+                String to = "\"" + all.get(high).replace("_", " ") + "\"";
+                ranges.add("[" + from + "," + to + ")");
+                ranges.add("(" + from + "," + to + ")");
+                if (high < all.size() - 1) {
+                    ranges.add("(" + from + "," + to + "]");
+                    ranges.add("[" + from + "," + to + "]");
+                }
+            }
+        }
+        put(type, ranges.toArray(String[]::new));
     }
 
     private static void intervals() {
