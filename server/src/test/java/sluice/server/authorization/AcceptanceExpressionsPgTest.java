@@ -133,6 +133,7 @@ class AcceptanceExpressionsPgTest {
             extract(year FROM created_at) > 2000
             greatest(score, 3) < 6
             'a' = ANY (tags)
+            tags @> ARRAY['a']
             price > 1.5
             round(price) = 2
             position('W' IN title) > 0

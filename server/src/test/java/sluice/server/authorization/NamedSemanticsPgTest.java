@@ -191,6 +191,28 @@ class NamedSemanticsPgTest {
     }
 
     @Test
+    void labels_of_an_enum_are_in_the_order_of_their_type() {
+        database.database()
+                .execute(
+                        "CREATE TYPE mood AS ENUM ('zero', 'low', 'high', 'a')",
+                        "ALTER TYPE mood ADD VALUE 'between' BEFORE 'high'");
+        table("moods", "m mood", "('zero'), ('low'), ('high'), ('a'), ('between'), (NULL)");
+        agree(
+                "moods",
+                "m = 'low'",
+                "m > 'low'",
+                "m < 'high'",
+                "m >= 'between'",
+                "m IN ('a', 'zero')",
+                "m NOT IN ('a', 'zero')",
+                "m BETWEEN 'low' AND 'between'",
+                "m = ANY ('{low,high}'::mood[])",
+                "greatest(m, 'high') = 'a'",
+                "m::text = 'low'",
+                "CASE m WHEN 'low' THEN true WHEN 'a' THEN false END");
+    }
+
+    @Test
     void nan_equals_itself_and_is_greater_than_every_number() {
         agree(
                 "floats",
