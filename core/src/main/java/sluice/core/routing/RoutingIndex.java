@@ -24,12 +24,115 @@ public final class RoutingIndex<S> {
     /// A column as something is filed under it. Its type changes only with all that is filed, but not in one step.
     private record Place(int attnum, EqualTexts equality) {}
 
+    /// What is filed under one value, never nothing. Mostly one subscription alone, which pays for no set.
+    private sealed interface Filed<S> {
+        int size();
+
+        boolean contains(S subscription);
+
+        void forEach(Consumer<? super S> consumer);
+
+        /// Names those that the other has not.
+        int forEachOutside(Filed<S> other, Consumer<? super S> consumer);
+    }
+
+    private record One<S>(S subscription) implements Filed<S> {
+        @Override
+        public int size() {
+            return 1;
+        }
+
+        @Override
+        public boolean contains(S other) {
+            return subscription.equals(other);
+        }
+
+        @Override
+        public void forEach(Consumer<? super S> consumer) {
+            consumer.accept(subscription);
+        }
+
+        @Override
+        public int forEachOutside(Filed<S> other, Consumer<? super S> consumer) {
+            if (other.contains(subscription)) {
+                return 0;
+            }
+            consumer.accept(subscription);
+            return 1;
+        }
+    }
+
+    private record Several<S>(Set<S> subscriptions) implements Filed<S> {
+        @Override
+        public int size() {
+            return subscriptions.size();
+        }
+
+        @Override
+        public boolean contains(S other) {
+            return subscriptions.contains(other);
+        }
+
+        @Override
+        public void forEach(Consumer<? super S> consumer) {
+            subscriptions.forEach(consumer);
+        }
+
+        @Override
+        public int forEachOutside(Filed<S> other, Consumer<? super S> consumer) {
+            int named = 0;
+            for (S subscription : subscriptions) {
+                if (!other.contains(subscription)) {
+                    consumer.accept(subscription);
+                    named++;
+                }
+            }
+            return named;
+        }
+    }
+
     /// What is filed under one column.
     private static final class Drawer<S> {
-        private final Map<TextKey, Set<S>> filedByText = new HashMap<>();
+        private final Map<TextKey, Filed<S>> filedByText = new HashMap<>();
 
         /// How many are filed under more than one value.
         private int severalTimes;
+
+        /// Says whether it was not filed there already.
+        boolean add(TextKey text, S subscription) {
+            Filed<S> filed = filedByText.get(text);
+            return switch (filed) {
+                case null -> {
+                    filedByText.put(text, new One<>(subscription));
+                    yield true;
+                }
+                case One<S>(S first) when first.equals(subscription) -> false;
+                case One<S>(S first) -> {
+                    Set<S> both = new LinkedHashSet<>(4);
+                    both.add(first);
+                    both.add(subscription);
+                    filedByText.put(text, new Several<>(both));
+                    yield true;
+                }
+                case Several<S>(Set<S> subscriptions) -> subscriptions.add(subscription);
+            };
+        }
+
+        /// Says whether it was filed there.
+        boolean remove(TextKey text, S subscription) {
+            Filed<S> filed = filedByText.get(text);
+            return switch (filed) {
+                case null -> false;
+                case One<S>(S first) -> first.equals(subscription) && filedByText.remove(text) != null;
+                case Several<S>(Set<S> subscriptions) -> {
+                    boolean removed = subscriptions.remove(subscription);
+                    if (subscriptions.size() == 1) {
+                        filedByText.put(text, new One<>(subscriptions.iterator().next()));
+                    }
+                    yield removed;
+                }
+            };
+        }
     }
 
     private final Map<Place, Drawer<S>> drawers = new LinkedHashMap<>();
@@ -46,10 +149,7 @@ public final class RoutingIndex<S> {
         Drawer<S> drawer = drawers.computeIfAbsent(place(key), place -> new Drawer<>());
         int places = 0;
         for (TextKey text : texts(key)) {
-            boolean added = drawer.filedByText
-                    .computeIfAbsent(text, absent -> new LinkedHashSet<>(2))
-                    .add(subscription);
-            places += added ? 1 : 0;
+            places += drawer.add(text, subscription) ? 1 : 0;
         }
         drawer.severalTimes += places > 1 ? 1 : 0;
         size += places > 0 ? 1 : 0;
@@ -67,13 +167,7 @@ public final class RoutingIndex<S> {
         }
         int places = 0;
         for (TextKey text : texts(key)) {
-            Set<S> filed = drawer.filedByText.get(text);
-            if (filed != null && filed.remove(subscription)) {
-                places++;
-                if (filed.isEmpty()) {
-                    drawer.filedByText.remove(text);
-                }
-            }
+            places += drawer.remove(text, subscription) ? 1 : 0;
         }
         drawer.severalTimes -= places > 1 ? 1 : 0;
         size -= places > 0 ? 1 : 0;
@@ -116,12 +210,12 @@ public final class RoutingIndex<S> {
     private static <S> int everything(Drawer<S> drawer, Consumer<? super S> consumer) {
         if (drawer.severalTimes > 0) {
             Set<S> each = new LinkedHashSet<>();
-            drawer.filedByText.values().forEach(each::addAll);
+            drawer.filedByText.values().forEach(filed -> filed.forEach(each::add));
             each.forEach(consumer);
             return each.size();
         }
         int named = 0;
-        for (Set<S> filed : drawer.filedByText.values()) {
+        for (Filed<S> filed : drawer.filedByText.values()) {
             filed.forEach(consumer);
             named += filed.size();
         }
@@ -142,15 +236,15 @@ public final class RoutingIndex<S> {
             if (silent(position, row) || silent(position, old)) {
                 named += everything(column.getValue(), consumer);
             } else {
-                Set<S> now = filed(column, position, row);
-                Set<S> before = filed(column, position, old);
+                Filed<S> now = filed(column, position, row);
+                Filed<S> before = filed(column, position, old);
                 named += named(now, consumer) + namedToo(before, now, column.getValue(), consumer);
             }
         }
         return named;
     }
 
-    private static <S> int named(@Nullable Set<S> filed, Consumer<? super S> consumer) {
+    private static <S> int named(@Nullable Filed<S> filed, Consumer<? super S> consumer) {
         if (filed == null) {
             return 0;
         }
@@ -159,31 +253,24 @@ public final class RoutingIndex<S> {
     }
 
     /// Those of the old value that the new one did not name already.
-    @SuppressWarnings("ReferenceEquality") // the same set twice, not two that are equal
+    @SuppressWarnings("ReferenceEquality") // the same place twice, not two that are equal
     private static <S> int namedToo(
-            @Nullable Set<S> before, @Nullable Set<S> now, Drawer<S> drawer, Consumer<? super S> consumer) {
+            @Nullable Filed<S> before, @Nullable Filed<S> now, Drawer<S> drawer, Consumer<? super S> consumer) {
         if (before == null || before == now) {
             return 0;
         }
         if (now == null || drawer.severalTimes == 0) {
             return named(before, consumer);
         }
-        int named = 0;
-        for (S subscription : before) {
-            if (!now.contains(subscription)) {
-                consumer.accept(subscription);
-                named++;
-            }
-        }
-        return named;
+        return before.forEachOutside(now, consumer);
     }
 
-    private @Nullable Set<S> filed(Map.Entry<Place, Drawer<S>> column, int position, @Nullable Tuple image) {
+    private @Nullable Filed<S> filed(Map.Entry<Place, Drawer<S>> column, int position, @Nullable Tuple image) {
         if (position == ColumnMapping.ABSENT || image == null || image.kind(position) != Tuple.Kind.TEXT) {
             return null;
         }
         probe.look(image, position, column.getKey().equality());
-        Set<S> found = column.getValue().filedByText.get(probe);
+        Filed<S> found = column.getValue().filedByText.get(probe);
         probe.release();
         return found;
     }

@@ -11,6 +11,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +77,9 @@ public final class Metrics {
 
     private final Gauge subscriptions =
             figures.gauge("sluice_subscriptions", "Subscriptions installed.", "schema", "table", "tier", "indexed");
+
+    /// As many as there are combinations of labels, which the tables' bound bounds.
+    private final ConcurrentMap<SubscriptionKind, GaugeDataPoint> subscriptionGauges = new ConcurrentHashMap<>();
     private final Gauge streams = figures.gauge("sluice_streams", "Streams open.");
     private final Counter streamsRefused =
             figures.counter("sluice_streams_refused_total", "Streams refused.", "reason");
@@ -245,10 +250,18 @@ public final class Metrics {
         subscriptionGauge(kind).dec();
     }
 
+    /// Looked up once for each combination: asking by the labels makes an array each time.
     private GaugeDataPoint subscriptionGauge(SubscriptionKind kind) {
-        return tables.admits(kind.schema(), kind.table())
-                ? subscriptions.labelValues(kind.schema(), kind.table(), kind.tier(), kind.indexed())
-                : subscriptions.labelValues(TableNames.OTHER, TableNames.OTHER, kind.tier(), kind.indexed());
+        GaugeDataPoint known = subscriptionGauges.get(kind);
+        if (known != null) {
+            return known;
+        }
+        SubscriptionKind admitted = tables.admits(kind.schema(), kind.table())
+                ? kind
+                : new SubscriptionKind(TableNames.OTHER, TableNames.OTHER, kind.tier(), kind.indexed());
+        return subscriptionGauges.computeIfAbsent(
+                admitted,
+                one -> subscriptions.labelValues(one.schema(), one.table(), one.tier(), one.indexed()));
     }
 
     public void streams(int open) {
