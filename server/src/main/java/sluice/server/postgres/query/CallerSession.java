@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Stamp;
 import sluice.core.session.Identity;
 
@@ -20,12 +21,23 @@ final class CallerSession {
             + " pg_catalog.set_config('request.jwt.claims', ?, true),"
             + " pg_catalog.set_config('sluice.image', ?, true); SET LOCAL ROLE ";
 
+    /// The statements that take the snapshot, the claims and the role. Claims travel apart from the text, so that no
+    /// statement that raises or is watched shows them.
+    ///
+    /// Their parameters are those of {@link #parameters}; the first of them that returns rows returns the stamp.
+    static String sql(Identity caller, Duration timeout) {
+        return ReadTransaction.begin(timeout) + ENTER + SqlText.identifier(caller.role());
+    }
+
+    static List<@Nullable String> parameters(Identity caller, String image) {
+        return List.of(caller.claims(), image);
+    }
+
     /// One round trip: snapshot, claims and role.
     ///
     /// @param image what `current_setting('sluice.image')` gives inside the transaction, or empty
     static Stamp enter(Connection connection, Identity caller, String image, Duration timeout) throws SQLException {
-        String sql = ReadTransaction.begin(timeout) + ENTER + SqlText.identifier(caller.role());
-        return ReadTransaction.stamp(Rows.run(connection, sql, List.of(caller.claims(), image))
+        return ReadTransaction.stamp(Rows.run(connection, sql(caller, timeout), parameters(caller, image))
                 .getFirst()
                 .getFirst());
     }

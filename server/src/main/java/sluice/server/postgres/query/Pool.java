@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.server.postgres.PostgresUrl;
 import sluice.server.postgres.query.Rows.Row;
 
@@ -51,6 +52,43 @@ public final class Pool implements AutoCloseable {
         T run(Connection connection) throws SQLException;
     }
 
+    /// Work that may send the end of its transaction along with its question, and save the round trip for it.
+    interface WholeWork<T> {
+        T run(Use use) throws SQLException;
+    }
+
+    /// One use of a connection, by one thread.
+    static final class Use {
+        private final Connection connection;
+        private boolean left;
+
+        private Use(Connection connection) {
+            this.connection = connection;
+        }
+
+        Connection connection() {
+            return connection;
+        }
+
+        /// Runs statements and, after them and in the same round trip, what ends every use. The last thing a use
+        /// does; when a statement raises, the use is not over and ends as any other.
+        ///
+        /// @param sql has no `?` but those of the parameters
+        /// @return one list for each of the statements that returned rows
+        List<List<Row>> last(String sql, List<@Nullable String> parameters) throws SQLException {
+            List<List<Row>> answers = Rows.run(connection, sql + "; " + LEAVE, parameters);
+            left = isClean(answers.getLast().getFirst());
+            return answers.subList(0, answers.size() - 1);
+        }
+    }
+
+    /// Advisory locks of the session are the one thing a rollback leaves that others can feel.
+    private static final String LEAVE =
+            "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(), current_user = session_user,"
+                    + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
+                    + " pg_catalog.current_setting('transaction_read_only'),"
+                    + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), '')";
+
     private Pool(PostgresUrl url, Sizing sizing, Reset reset) {
         this.reset = reset;
         int callersMin = Math.min(sizing.callersMin(), sizing.callersMax());
@@ -83,6 +121,11 @@ public final class Pool implements AutoCloseable {
     /// @param timeout bounds each answer of the server; the work sets `statement_timeout` itself
     /// @throws QueryException when no connection was free in time, or the work failed
     <T> T ask(Lane lane, String question, Duration timeout, Work<T> work) {
+        return askWhole(lane, question, timeout, use -> work.run(use.connection()));
+    }
+
+    /// The same for work that may end its transaction itself, by {@link Use#last}.
+    <T> T askWhole(Lane lane, String question, Duration timeout, WholeWork<T> work) {
         HikariDataSource source = source(lane);
         Connection connection;
         try {
@@ -90,26 +133,28 @@ public final class Pool implements AutoCloseable {
         } catch (SQLException e) {
             throw QueryException.connecting(e);
         }
+        Use use = new Use(connection);
         T answer;
         try {
             connection.setNetworkTimeout(
                     Runnable::run, Math.toIntExact(timeout.plus(NETWORK_MARGIN).toMillis()));
-            answer = work.run(connection);
+            answer = work.run(use);
         } catch (SQLException e) {
-            giveBack(source, connection);
+            giveBack(source, use);
             throw lane == Lane.CALLERS ? QueryException.of(question, e) : QueryException.ofCatalog(question, e);
         } catch (RuntimeException | Error e) {
-            giveBack(source, connection);
+            giveBack(source, use);
             throw e;
         }
-        giveBack(source, connection);
+        giveBack(source, use);
         return answer;
     }
 
-    private void giveBack(HikariDataSource source, Connection connection) {
+    private void giveBack(HikariDataSource source, Use use) {
+        Connection connection = use.connection();
         boolean clean = false;
         try {
-            clean = isCleanAfterRollback(connection);
+            clean = use.left || isClean(Rows.run(connection, LEAVE).getLast().getFirst());
             if (clean && reset == Reset.DISCARD_ALL) {
                 Rows.run(connection, "DISCARD ALL");
                 PinnedSession.pin(connection);
@@ -128,15 +173,7 @@ public final class Pool implements AutoCloseable {
         }
     }
 
-    private static boolean isCleanAfterRollback(Connection connection) throws SQLException {
-        // advisory locks of the session are the one thing a rollback leaves that others can feel
-        List<List<Row>> answers = Rows.run(
-                connection,
-                "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(), current_user = session_user,"
-                        + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
-                        + " pg_catalog.current_setting('transaction_read_only'),"
-                        + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), '')");
-        Row left = answers.getLast().getFirst();
+    private static boolean isClean(Row left) {
         return left.flag(1)
                 && left.text(2).equals("none")
                 && left.text(3).equals(PinnedSession.SEARCH_PATH)
