@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.SocketFactory;
 
@@ -55,6 +57,22 @@ final class SocketWatch {
                 : quiet;
     }
 
+    /// Nothing to read now, told as the driver expects it. The driver asks hundreds of times a second and looks at no
+    /// stack, so there is one for all.
+    private static final class Quiet extends SocketTimeoutException {
+        private static final long serialVersionUID = 1L;
+        private static final Quiet NOW = new Quiet();
+
+        private Quiet() {
+            super("nothing to read");
+        }
+
+        @Override
+        public synchronized Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
     /// What the driver makes its sockets with.
     public static final class Factory extends SocketFactory {
         @Override
@@ -85,10 +103,21 @@ final class SocketWatch {
     }
 
     private static final class WatchedSocket extends Socket {
+        /// The time-out with which the driver looks whether something has come.
+        private static final int LOOK_MILLIS = 1;
+
+        /// How often such a look is a real one: only that sees that the server has ended the connection.
+        private static final long REAL_LOOK_NANOS = Duration.ofMillis(100).toNanos();
+
+        /// Without anything from the server for so long, the connection has gone quiet.
+        private static final long QUIET_NANOS = Duration.ofMillis(50).toNanos();
+
         private final SocketWatch watch;
+        private long lookedAt;
 
         WatchedSocket(SocketWatch watch) {
             this.watch = watch;
+            this.lookedAt = watch.clock.nanos();
         }
 
         @Override
@@ -102,6 +131,9 @@ final class SocketWatch {
 
                 @Override
                 public int read(byte[] target, int offset, int length) throws IOException {
+                    if (mayAnswerUnread() && in.available() == 0) {
+                        throw watch.judge(Quiet.NOW);
+                    }
                     try {
                         int count = in.read(target, offset, length);
                         watch.heard(count);
@@ -111,6 +143,20 @@ final class SocketWatch {
                     }
                 }
             };
+        }
+
+        /// Whether this is one of the looks between two real ones, on a connection that has gone quiet: while
+        /// something comes now and then, a look that waits learns of it sooner.
+        private boolean mayAnswerUnread() throws SocketException {
+            if (getSoTimeout() != LOOK_MILLIS) {
+                return false;
+            }
+            long now = watch.clock.nanos();
+            if (now - lookedAt < REAL_LOOK_NANOS && watch.silentNanos() >= QUIET_NANOS) {
+                return true;
+            }
+            lookedAt = now;
+            return false;
         }
     }
 }
