@@ -7,6 +7,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpServerUpgradeHandler;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
@@ -28,6 +29,12 @@ final class Http2 {
 
     private static final int RESETS_SECONDS = 30;
 
+    /// Frames without content in a row that a sound client has no reason to send.
+    private static final int EMPTY_FRAMES_MAX = 2;
+
+    /// Answers to pings, settings and the like that wait for a client which asks for them and does not read.
+    private static final int ANSWERS_WAITING_MAX = 10_000;
+
     private final Shard shard;
     private final Http2FrameCodec codec;
     private final Http2MultiplexHandler multiplex;
@@ -39,6 +46,8 @@ final class Http2 {
                         .maxConcurrentStreams(STREAMS_MAX)
                         .maxHeaderListSize(HEADER_BYTES_MAX))
                 .decoderEnforceMaxRstFramesPerWindow(RESETS_MAX, RESETS_SECONDS)
+                .decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_FRAMES_MAX)
+                .encoderEnforceMaxQueuedControlFrames(ANSWERS_WAITING_MAX)
                 .gracefulShutdownTimeoutMillis(
                         context.settings().times().shutdownGrace().toMillis())
                 .build();
@@ -54,11 +63,22 @@ final class Http2 {
     }
 
     void addTo(ChannelPipeline pipeline) {
-        pipeline.addLast(new Guard(), codec, multiplex);
+        pipeline.addLast(new Guard(), codec, multiplex, new End());
     }
 
     HttpServerUpgradeHandler.UpgradeCodec upgradeCodec() {
-        return new Http2ServerUpgradeCodec(codec, new Guard(), multiplex);
+        return new Http2ServerUpgradeCodec(codec, new Guard(), multiplex, new End());
+    }
+
+    /// What a client did wrong ends here without a line in the log, since it may do it as often as it likes. The
+    /// codec has said goodbye and closes.
+    private static final class End extends ChannelInboundHandlerAdapter {
+        @Override
+        public void exceptionCaught(ChannelHandlerContext handler, Throwable cause) {
+            if (!(cause instanceof Http2Exception)) {
+                Unawaited.start(handler.close());
+            }
+        }
     }
 
     /// Watches the connection as a whole.

@@ -260,8 +260,7 @@ public final class Metrics {
                 ? kind
                 : new SubscriptionKind(TableNames.OTHER, TableNames.OTHER, kind.tier(), kind.indexed());
         return subscriptionGauges.computeIfAbsent(
-                admitted,
-                one -> subscriptions.labelValues(one.schema(), one.table(), one.tier(), one.indexed()));
+                admitted, one -> subscriptions.labelValues(one.schema(), one.table(), one.tier(), one.indexed()));
     }
 
     public void streams(int open) {
