@@ -21,6 +21,7 @@ final class SocketWatch {
     static final ScopedValue<SocketWatch> CURRENT = ScopedValue.newInstance();
 
     private final ReaderClock clock;
+    private final Quiet nothing = new Quiet();
     private long silentNanosMax = Long.MAX_VALUE;
     private final AtomicLong heardAt = new AtomicLong();
 
@@ -58,12 +59,11 @@ final class SocketWatch {
     }
 
     /// Nothing to read now, told as the driver expects it. The driver asks hundreds of times a second and looks at no
-    /// stack, so there is one for all.
+    /// stack, so there is one for each connection.
     private static final class Quiet extends SocketTimeoutException {
         private static final long serialVersionUID = 1L;
-        private static final Quiet NOW = new Quiet();
 
-        private Quiet() {
+        Quiet() {
             super("nothing to read");
         }
 
@@ -132,7 +132,7 @@ final class SocketWatch {
                 @Override
                 public int read(byte[] target, int offset, int length) throws IOException {
                     if (mayAnswerUnread() && in.available() == 0) {
-                        throw watch.judge(Quiet.NOW);
+                        throw watch.judge(watch.nothing);
                     }
                     try {
                         int count = in.read(target, offset, length);
