@@ -127,7 +127,8 @@ final class InetText {
                 .append(address & 0xff);
     }
 
-    /// The first of the longest runs of zeros is left out, and an address of IPv4 that is embedded is written as one.
+    /// The first of the longest runs of zeros is left out, and an address of IPv4 that is
+    /// embedded is written as one.
     private static void ipv6(StringBuilder out, Inet inet) {
         long[] words = new long[8];
         for (int i = 0; i < 8; i++) {

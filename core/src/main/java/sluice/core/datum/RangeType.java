@@ -23,7 +23,8 @@ public final class RangeType extends ValueType<RangeValue> {
     private final ValueType<?> subtype;
     private final Steps steps;
 
-    /// Whether each value has a next one, so that a range has one canonical form, which includes its lower end only.
+    /// Whether each value has a next one, so that a range has one canonical form, which includes
+    /// its lower end only.
     enum Steps {
         NONE,
         INTEGERS,

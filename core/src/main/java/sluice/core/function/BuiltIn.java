@@ -28,7 +28,8 @@ public record BuiltIn(
     public enum Nulls {
         /// The result is NULL and the function is not called.
         STRICT,
-        /// As STRICT, but the planner may have answered in its place without asking for NULL: the body is called on
+        /// As STRICT, but the planner may have answered in its place without asking for NULL: the
+        /// body is called on
         /// NULL and says where that is so.
         PLANNED,
         CALLED

@@ -132,7 +132,8 @@ class Http2LimitsTest {
             throw new AssertionError("the connection ended");
         }
 
-        /// Sends frames without end and reads none, as long as the server takes them. False when it still does after
+        /// Sends frames without end and reads none, as long as the server takes them. False when it
+        /// still does after
         /// so many.
         boolean isCutOffWithin(int frames, int type, byte[] payload) {
             try {

@@ -70,7 +70,8 @@ public final class Pool implements AutoCloseable {
             return connection;
         }
 
-        /// Runs statements and, after them and in the same round trip, what ends every use. The last thing a use
+        /// Runs statements and, after them and in the same round trip, what ends every use. The last
+        /// thing a use
         /// does; when a statement raises, the use is not over and ends as any other.
         ///
         /// @param sql has no `?` but those of the parameters

@@ -58,7 +58,8 @@ final class SocketWatch {
                 : quiet;
     }
 
-    /// Nothing to read now, told as the driver expects it. The driver asks hundreds of times a second and looks at no
+    /// Nothing to read now, told as the driver expects it. The driver asks hundreds of times a
+    /// second and looks at no
     /// stack, so there is one for each connection.
     private static final class Quiet extends SocketTimeoutException {
         private static final long serialVersionUID = 1L;
