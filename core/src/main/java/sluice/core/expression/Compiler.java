@@ -246,11 +246,12 @@ public final class Compiler {
         Scalar a = ScalarCompiler.compile(left);
         Scalar b = ScalarCompiler.compile(right);
         Operations.Test equal = Operations.test(equality, left.type());
+        boolean raises = Parts.raises(new Expression.Distinct(equality, left, right));
         return row -> {
             Object first = a.evaluate(row);
             Object second = b.evaluate(row);
             if (Scalar.isUnknown(first) || Scalar.isUnknown(second)) {
-                return Truth.UNDECIDABLE;
+                return unknown(raises);
             }
             if (first == null || second == null) {
                 return Truth.of(first != null || second != null);

@@ -115,7 +115,12 @@ public final class ExpressionReader {
     /// A part without a column that must not be asked once and for all, such as one that reads the clock.
     private Expression decidedAfter(NotCompilable obstacle, Node.Struct node) throws NotCompilable {
         try {
-            return decided(node);
+            Expression decided = decided(node);
+            // PostgreSQL may evaluate it while it plans, and then fail whole queries.
+            if (Parts.readsText(decided)) {
+                throw obstacle;
+            }
+            return decided;
         } catch (NotCompilable _) {
             // What kept it from being asked is the better reason.
             throw obstacle;
@@ -220,8 +225,8 @@ public final class ExpressionReader {
         depth = 0;
         try {
             Expression value = value(TreeReading.struct(NodeTree.read(tree)));
-            if (!value.type().equals(type)) {
-                throw new NotCompilable("it is made as another type");
+            if (!value.type().equals(type) || Parts.castsToText(value)) {
+                throw new NotCompilable("it is made as another type, or of a text that depends on the writer's session");
             }
             return value;
         } catch (NotCompilable obstacle) {

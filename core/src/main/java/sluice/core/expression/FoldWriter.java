@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Collation;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
 import sluice.core.datum.ValueType;
@@ -62,7 +63,8 @@ final class FoldWriter {
             case "CASETESTEXPR" -> caseOperand(node);
             case "MINMAXEXPR" -> extreme(node);
             case "ARRAYEXPR" -> array(node);
-            case "RELABELTYPE", "COERCEVIAIO" -> cast(node.struct("arg"), node.integer("resulttype"));
+            case "RELABELTYPE" -> cast(node.struct("arg"), node.integer("resulttype"));
+            case "COERCEVIAIO" -> textCast(node.struct("arg"), node.integer("resulttype"));
             case "SQLVALUEFUNCTION" -> sessionValue(node);
             case "SUBLINK" -> scalarSelect(node);
             default -> throw new NotCompilable(ExpressionReader.described(node));
@@ -88,6 +90,11 @@ final class FoldWriter {
         if (text == null) {
             throw new NotCompilable(ExpressionReader.described(node));
         }
+        // A literal has the default collation, whatever the column has.
+        int collation = node.integer("varcollid");
+        if (collation != 0 && collation != Collation.DEFAULT_OID) {
+            throw new NotCompilable("a column under a collation of its own");
+        }
         return literal(text) + "::" + SqlTypes.name(catalog, node.integer("vartype"));
     }
 
@@ -100,6 +107,11 @@ final class FoldWriter {
         Function function = catalog.function(node.integer("funcid"));
         if (function == null) {
             throw new NotCompilable("a function is not in the catalog that was read");
+        }
+        // What PostgreSQL adds for arguments left out is not in the tree, and was not looked at.
+        if (!BuiltIns.ofTheServer(function)
+                && arguments.size() != function.argumentTypes().size()) {
+            throw new NotCompilable("a function is called with defaults");
         }
         List<String> written = new ArrayList<>();
         for (Node.Struct argument : arguments) {
@@ -225,6 +237,18 @@ final class FoldWriter {
             throw new NotCompilable("an array of several dimensions");
         }
         return "ARRAY[" + list(node.list("elements")) + "]::" + SqlTypes.name(catalog, node.integer("array_typeid"));
+    }
+
+    /// Written as a cast, it would be whatever cast a user has made since for a type of his own.
+    private String textCast(Node.Struct argument, int type) throws NotCompilable {
+        if (ofUsers(type) || ofUsers(typeOf(argument))) {
+            throw new NotCompilable("a cast through text of type " + SqlTypes.name(catalog, type));
+        }
+        return cast(argument, type);
+    }
+
+    private static boolean ofUsers(int oid) {
+        return Integer.compareUnsigned(oid, BuiltIns.FIRST_USER_OID) >= 0;
     }
 
     private String cast(Node.Struct argument, int type) throws NotCompilable {

@@ -5,6 +5,7 @@ import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
 import sluice.core.datum.ValueTypes;
+import sluice.core.value.PgType;
 
 /// Which functions may be evaluated once for a caller: those whose answer nothing can change but the caller's claims.
 ///
@@ -69,6 +70,9 @@ final class FunctionSafety {
         if (BuiltIns.ofTheServer(function)) {
             return checkBuiltIn(function, arguments);
         }
+        if (touchesDomain(function) || searchesElsewhereFirst(function)) {
+            throw new NotCompilable(named(function) + " takes or returns a domain, or names its own search path first");
+        }
         checkBody(function, depth);
         return Safety.OF_THE_CALLER;
     }
@@ -88,6 +92,21 @@ final class FunctionSafety {
             throw new NotCompilable("current_setting() reads a setting that is not the caller's");
         }
         throw new NotCompilable(named(function) + " may answer differently from one moment to the next");
+    }
+
+    /// A domain's check may be any function.
+    private boolean touchesDomain(Function function) {
+        boolean domain = catalog.type(function.returnType()) instanceof PgType.Domain;
+        for (int type : function.argumentTypes()) {
+            domain |= catalog.type(type) instanceof PgType.Domain;
+        }
+        return domain;
+    }
+
+    /// Where `pg_catalog` is named but not first, a bare name may be a user's.
+    private static boolean searchesElsewhereFirst(Function function) {
+        String path = function.searchPath();
+        return path != null && path.indexOf("pg_catalog") > 1;
     }
 
     private static boolean readsSetting(Function function) {
@@ -138,6 +157,10 @@ final class FunctionSafety {
         boolean found = false;
         for (Function candidate : catalog.dictionary().functionsByOid().values()) {
             if (candidate.schema().equals(call.schema()) && candidate.name().equals(call.name())) {
+                // A text may leave out arguments, whose defaults are not read.
+                if (!candidate.argumentTypes().isEmpty()) {
+                    throw new NotCompilable(named(caller) + " calls a function with arguments");
+                }
                 check(candidate.oid(), List.of(), depth);
                 found = true;
             }
@@ -174,7 +197,14 @@ final class FunctionSafety {
             throw new NotCompilable(named(function) + " may read tables or the clock");
         }
         if (node.tag().equals("FUNCEXPR")) {
-            check(node.integer("funcid"), TreeReading.structs(node.list("args")), depth);
+            List<Node.Struct> arguments = TreeReading.structs(node.list("args"));
+            Function called = catalog.function(node.integer("funcid"));
+            if (called != null
+                    && !BuiltIns.ofTheServer(called)
+                    && called.argumentTypes().size() != arguments.size()) {
+                throw new NotCompilable(named(called) + " is called with defaults");
+            }
+            check(node.integer("funcid"), arguments, depth);
         } else if (node.fields().containsKey("opno")) {
             check(TreeReading.operator(catalog, node).functionOid(), List.of(), depth);
         } else if (node.tag().equals("COERCEVIAIO")) {

@@ -247,13 +247,16 @@ final class ScalarCompiler {
             if (container == null) {
                 return null;
             }
+            boolean anyNull = false;
+            // All are evaluated before one of them is looked at.
             for (int i = 0; i < subscripts.length; i++) {
                 Object subscript = subscripts[i].evaluate(row);
-                if (subscript == null) {
-                    return null;
-                }
+                anyNull |= subscript == null;
                 unknown |= Scalar.isUnknown(subscript);
-                indexes[i] = Scalar.isUnknown(subscript) ? 0 : (Long) subscript;
+                indexes[i] = subscript instanceof Long index ? index : 0;
+            }
+            if (anyNull) {
+                return null;
             }
             return unknown ? Scalar.UNKNOWN : at((ArrayValue) container, indexes);
         };

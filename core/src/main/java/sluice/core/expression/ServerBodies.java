@@ -25,8 +25,19 @@ final class ServerBodies {
                 return result;
             }
             List<Expression> nulls = new ArrayList<>();
+            int raising = 0;
             for (Expression argument : arguments) {
-                nulls.add(new Expression.NullTest(argument, Expression.NullSense.IS_NULL));
+                Expression test = new Expression.NullTest(argument, Expression.NullSense.IS_NULL);
+                // PostgreSQL evaluates all arguments first, so the one that may raise is not passed over for a NULL.
+                if (Parts.mayRaise(argument)) {
+                    nulls.addFirst(test);
+                    raising++;
+                } else {
+                    nulls.add(test);
+                }
+            }
+            if (raising > 1) {
+                throw new NotCompilable("two arguments of a function written in SQL may raise");
             }
             return new Expression.Case(
                     List.of(Connectives.or(nulls)), List.of(new Expression.Constant(result.type(), null)), result);

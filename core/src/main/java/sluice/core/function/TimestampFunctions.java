@@ -38,10 +38,10 @@ final class TimestampFunctions {
         crossTypes(table);
         ofOneType(table, "timestamp", TIMESTAMP);
         ofOneType(table, "timestamptz", TIMESTAMPTZ);
-        table.unary("timestamp_timestamptz", TIMESTAMP, TIMESTAMPTZ, a -> a).neverRaises();
-        table.unary("timestamptz_timestamp", TIMESTAMPTZ, TIMESTAMP, a -> a).neverRaises();
-        table.unary("timestamp_at_local", TIMESTAMP, TIMESTAMPTZ, a -> a).neverRaises();
-        table.unary("timestamptz_at_local", TIMESTAMPTZ, TIMESTAMP, a -> a).neverRaises();
+        table.unary("timestamp_timestamptz", TIMESTAMP, TIMESTAMPTZ, TimestampFunctions::inRange);
+        table.unary("timestamptz_timestamp", TIMESTAMPTZ, TIMESTAMP, TimestampFunctions::inRange);
+        table.unary("timestamp_at_local", TIMESTAMP, TIMESTAMPTZ, TimestampFunctions::inRange);
+        table.unary("timestamptz_at_local", TIMESTAMPTZ, TIMESTAMP, TimestampFunctions::inRange);
         table.unary("float8_timestamptz", FLOAT8, TIMESTAMPTZ, TimestampFunctions::ofUnixTime);
         List<ValueType<?>> fields = List.of(INT4, INT4, INT4, INT4, INT4, FLOAT8);
         table.sited("make_timestamp", fields, TIMESTAMP, (_, given) -> made(given));
@@ -78,6 +78,14 @@ final class TimestampFunctions {
         }
         long micros = Calendar.difference(a, b);
         return new Interval(0, (int) (micros / Calendar.DAY), micros % Calendar.DAY);
+    }
+
+    /// Rounding to a precision may leave the range, which is noticed only by what looks at the fields.
+    private static long inRange(long timestamp) {
+        if (TimeTypes.isFinite(timestamp)) {
+            return Calendar.timestamp(timestamp);
+        }
+        return timestamp;
     }
 
     private static long rounded(long timestamp, long digits) {

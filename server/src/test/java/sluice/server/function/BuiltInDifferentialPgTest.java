@@ -92,7 +92,7 @@ class BuiltInDifferentialPgTest {
             @Nullable Object[] arguments) {}
 
     private static void compare(int major, int callsEach) {
-        Random random = new Random(Long.getLong("sluice.seed", 20_261_129L));
+        long seed = Long.getLong("sluice.seed", 20_261_129L);
         List<String> differences = new ArrayList<>();
         Map<String, Integer> undecided = new TreeMap<>();
         List<String> vacuous = new ArrayList<>();
@@ -112,8 +112,16 @@ class BuiltInDifferentialPgTest {
                 assertThat(row.strict())
                         .as("%s is strict", function.symbol())
                         .isEqualTo(function.nulls() != BuiltIn.Nulls.CALLED);
-                List<Call> calls = calls(function, row, new Surroundings(mood, values, random), callsEach);
+                // Of its own, so that a function more does not change what the others are called with.
+                Random random = new Random(seed
+                        ^ key(function.symbol(), function.argumentTypes()).hashCode());
+                Surroundings surroundings = new Surroundings(mood, values, random);
+                List<Call> calls = calls(function, row, surroundings, callsEach);
                 List<@Nullable String> theirs = ask(database, calls);
+                if (callsEach >= CALLS && Set.copyOf(theirs).size() < 2) {
+                    calls = calls(function, row, surroundings, 10 * callsEach);
+                    theirs = ask(database, calls);
+                }
                 Set<String> answers = new LinkedHashSet<>();
                 for (int i = 0; i < calls.size(); i++) {
                     String ours = evaluate(calls.get(i));

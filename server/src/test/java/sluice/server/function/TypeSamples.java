@@ -148,6 +148,7 @@ final class TypeSamples {
                 "{-1,a}",
                 "{1,\" 0\"}");
         put("uuid[]", "{}", "{00000000-0000-0000-0000-00000000000a}", "{NULL}");
+        argument("jsonb?_object_field(_text)? 1", "a b c aa A");
         argument("pg_convert_(to|from) 1", "UTF8 utf-8 LATIN1");
         argument("binary_(en|de)code 1", "hex base64 escape HEX x");
         argument("binary_decode 0", "616b 61\t6B 6 6g YWI= YW=I YQ== YQ = é a\\\\141 \\401 \\14");
