@@ -11,6 +11,7 @@ import com.nimbusds.jose.Payload;
 import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.crypto.RSASSASigner;
+import com.nimbusds.jose.crypto.impl.ECDSA;
 import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.JWKSet;
@@ -24,6 +25,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -198,6 +201,40 @@ class TokenVerifierTest {
         JWSHeader header = new JWSHeader.Builder(JWSAlgorithm.ES256).keyID("k1").build();
         assertThat(refused(signed(header, new ECDSASigner(stranger), claims(""))))
                 .isEqualTo("the token's signature does not hold");
+    }
+
+    @Test
+    void b46_a_signature_in_der_is_refused() throws Exception {
+        String token = signed(claims(""));
+        int end = token.lastIndexOf('.') + 1;
+        byte[] raw = new Base64URL(token.substring(end)).decode();
+        String der = Base64URL.encode(ECDSA.transcodeSignatureToDER(raw)).toString();
+        assertThat(accepted(token).subject()).isEqualTo("alice");
+        assertThat(refused(token.substring(0, end) + der)).isNotEmpty();
+    }
+
+    @Test
+    void b46_a_key_replaced_under_its_id_is_accepted_after_the_refresh_and_the_old_one_refused() throws Exception {
+        AtomicReference<ECKey> published = new AtomicReference<>(stranger);
+        AtomicLong nanos = new AtomicLong();
+        JwksCache cache = JwksCache.load(
+                () -> new JWKSet(published.get().toPublicJWK()).toString().getBytes(StandardCharsets.UTF_8),
+                SigningAlgorithm.ES256,
+                Duration.ofMinutes(5),
+                nanos::get);
+        TokenRules rules = new TokenRules(
+                SigningAlgorithm.ES256, null, "authenticated", Duration.ofSeconds(10), List.of("authenticated"));
+        TokenVerifier verifier = new TokenVerifier(rules, cache, InstantSource.fixed(NOW));
+        JWSHeader header = new JWSHeader.Builder(JWSAlgorithm.ES256).keyID("k1").build();
+        String old = signed(header, new ECDSASigner(stranger), claims(""));
+        assertThat(verifier.verify(old)).isInstanceOf(Verification.Verified.class);
+
+        published.set(key);
+        nanos.addAndGet(Duration.ofMinutes(5).toNanos());
+        cache.refreshIfDue();
+
+        assertThat(verifier.verify(signed(claims("")))).isInstanceOf(Verification.Verified.class);
+        assertThat(refused(verifier, old)).isEqualTo("the token's signature does not hold");
     }
 
     @Test
