@@ -20,6 +20,7 @@ import sluice.core.function.BuiltIn;
 ///
 /// Used for one policy, on one thread.
 public final class ExpressionReader {
+    private static final List<String> TEXT_CASTS = List.of("COERCEVIAIO");
     private static final List<String> ROW_NODES = List.of("VAR");
 
     /// `SQLValueFunctionOp` without a precision: CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP.
@@ -224,9 +225,13 @@ public final class ExpressionReader {
         int outer = depth;
         depth = 0;
         try {
-            Expression value = value(TreeReading.struct(NodeTree.read(tree)));
-            if (!value.type().equals(type) || Parts.castsToText(value)) {
-                throw new NotCompilable("it is made as another type, or of a text that depends on the writer's session");
+            Node.Struct root = TreeReading.struct(NodeTree.read(tree));
+            if (TreeReading.contains(root, TEXT_CASTS)) {
+                throw new NotCompilable("it is made of a text that depends on the writer's session");
+            }
+            Expression value = value(root);
+            if (!value.type().equals(type)) {
+                throw new NotCompilable("it is made as another type");
             }
             return value;
         } catch (NotCompilable obstacle) {

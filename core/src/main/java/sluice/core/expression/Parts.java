@@ -103,13 +103,6 @@ public final class Parts {
         return found[0];
     }
 
-    /// Whether a value is printed as a text in it.
-    static boolean castsToText(Expression expression) {
-        boolean[] found = {false};
-        visit(expression, part -> found[0] |= part instanceof Expression.TextCast cast && cast.prints());
-        return found[0];
-    }
-
     private static boolean raises(Expression.Operation operation) {
         return operation instanceof Expression.Operation.Applies(var function, var site)
                 && function.errors() == BuiltIn.Errors.POSSIBLE;
