@@ -113,8 +113,8 @@ class BuiltInDifferentialPgTest {
                         .as("%s is strict", function.symbol())
                         .isEqualTo(function.nulls() != BuiltIn.Nulls.CALLED);
                 // Of its own, so that a function more does not change what the others are called with.
-                Random random = new Random(seed
-                        ^ key(function.symbol(), function.argumentTypes()).hashCode());
+                Random random = new Random(
+                        seed ^ key(function.symbol(), function.argumentTypes()).hashCode());
                 Surroundings surroundings = new Surroundings(mood, values, random);
                 List<Call> calls = calls(function, row, surroundings, callsEach);
                 List<@Nullable String> theirs = ask(database, calls);
