@@ -24,8 +24,6 @@ import sluice.testkit.sse.SseEvent;
 /// Faults that systems of this kind have had, from the log to the client. Each test has a table of its own, and the
 /// tick is an hour away, so nothing here waits for it.
 class PublicCasesPgTest {
-    private static final String BY_MEMBERSHIP =
-            "EXISTS (SELECT 1 FROM members m WHERE m.team = %s.team" + " AND m.user_id = auth.uid())";
     private static final int OPENED = Boolean.getBoolean("sluice.long") ? 500 : 50;
 
     private static PostgresDatabase database;
@@ -57,7 +55,9 @@ class PublicCasesPgTest {
             protect(table, "owner_id = auth.uid()");
         }
         for (String table : List.of("documents", "shared")) {
-            protect(table, BY_MEMBERSHIP.formatted(table));
+            protect(
+                    table,
+                    "EXISTS (SELECT 1 FROM members m WHERE m.team = " + table + ".team AND m.user_id = auth.uid())");
         }
         database.execute("CREATE PUBLICATION sluice FOR TABLE spelled, documents, shared, revoked, closed, parted,"
                 + " narrowed, sieved, counted, retyped, renamed, ordered WITH (publish_via_partition_root = true)");
