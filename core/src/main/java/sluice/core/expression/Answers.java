@@ -186,7 +186,7 @@ public final class Answers {
     }
 
     /// A part that reads neither a column nor the clock and has no surprises is its value.
-    private static Expression settled(Expression expression) {
+    static Expression settled(Expression expression) {
         if (Parts.hasNoValue(expression)
                 || Parts.readsClock(expression)
                 || !Parts.columns(expression).isEmpty()) {

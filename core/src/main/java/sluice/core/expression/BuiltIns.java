@@ -74,7 +74,10 @@ final class BuiltIns {
         }
         CollationRule collation = collation(catalog, collationOid);
         requireCollation(catalog, builtIn, types, collationOid);
-        return new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
+        Expression.Call call =
+                new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
+        requireConstantsNotToRaise(call);
+        return call;
     }
 
     private static boolean returns(BuiltIn builtIn, ValueType<?> result) {
@@ -90,6 +93,18 @@ final class BuiltIns {
     private static boolean takesSoMany(BuiltIn builtIn, int count) {
         int declared = builtIn.argumentTypes().size();
         return isVariadicAny(builtIn) ? count >= declared : count == declared;
+    }
+
+    /// PostgreSQL evaluates a call of constants while it plans: one that raises fails every query, reached or not.
+    private static void requireConstantsNotToRaise(Expression.Call call) throws NotCompilable {
+        boolean constant = Parts.columns(call).isEmpty()
+                && Parts.folds(call).isEmpty()
+                && !Parts.readsClock(call)
+                && !Parts.hasNoValue(call);
+        if (!constant || Answers.settled(call) instanceof Expression.Constant) {
+            return;
+        }
+        throw new NotCompilable("a part that is constant raises, or is not known here");
     }
 
     /// Of no collation nothing is known: PostgreSQL raises where it needs one and cannot tell which.
