@@ -74,8 +74,7 @@ final class BuiltIns {
         }
         CollationRule collation = collation(catalog, collationOid);
         requireCollation(catalog, builtIn, types, collationOid);
-        Expression.Call call =
-                new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
+        Expression.Call call = new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
         requireConstantsNotToRaise(call);
         return call;
     }

@@ -152,7 +152,7 @@ public final class ExpressionReader {
             case "COERCEVIAIO" -> textCast(node);
             case "CASEEXPR" -> choice(node);
             case "CASETESTEXPR" -> caseOperand();
-            case "COALESCEEXPR" -> new Expression.Coalesce(sameType(valuesOf(node.list("args"))));
+            case "COALESCEEXPR" -> Planned.coalesce(sameType(valuesOf(node.list("args"))));
             case "MINMAXEXPR" -> extreme(node);
             case "ARRAYEXPR" -> array(node);
             case "SUBSCRIPTINGREF" -> element(node);
@@ -487,7 +487,7 @@ public final class ExpressionReader {
         List<Expression> branches = new ArrayList<>(results);
         branches.add(otherwise);
         List<Expression> checked = sameType(branches);
-        return new Expression.Case(conditions, checked.subList(0, checked.size() - 1), checked.getLast());
+        return Planned.choice(conditions, checked.subList(0, checked.size() - 1), checked.getLast());
     }
 
     private Expression caseOperand() throws NotCompilable {
