@@ -8,6 +8,9 @@ import sluice.core.diagnostics.Census;
 import sluice.core.expression.Fold;
 import sluice.core.expression.RowImage;
 import sluice.core.session.Identity;
+import sluice.core.shape.Filter;
+import sluice.core.shape.Projection;
+import sluice.core.snapshot.SnapshotSpool;
 import sluice.core.wal.Lsn;
 
 /// What the engine wants done outside. Carried out in order, never waited for; answers come back as inputs.
@@ -33,6 +36,22 @@ public sealed interface Effect {
     /// Does PostgreSQL decide as was decided in process? Nothing waits for the answer, which comes as {@link
     /// Input.CrossCheckAnswer} under the probe's id.
     record CrossCheck(Probe probe) implements Effect {}
+
+    /// Read the rows of a shape as the caller sees them now. Answered by {@link Input.SnapshotRead}.
+    ///
+    /// @param catalog by which types and operators are named
+    record ReadSnapshot(
+            long joinId, Identity caller, CatalogImage catalog, Relation relation, Projection projection, Filter filter)
+            implements Effect {}
+
+    /// The next rows of a spool: at most so many, and no more bytes than this unless the first row
+    /// alone is larger. Answered by {@link Input.SnapshotRows}, or by a failed
+    /// {@link Input.SnapshotRead}; not asked again before the answer.
+    record TakeRows(long joinId, SnapshotSpool spool, int rowsMax, long bytesMax) implements Effect {}
+
+    /// The spool is not needed any more, read to its end or not. Safe to say twice, and while rows
+    /// are being taken.
+    record DropSpool(SnapshotSpool spool) implements Effect {}
 
     /// The catalog the engine goes by from here on, for whoever nets row images by its keys.
     record UseCatalog(CatalogImage catalog) implements Effect {}

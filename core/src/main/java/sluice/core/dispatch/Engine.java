@@ -146,6 +146,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             case Input.Count(var id) ->
                 effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.values())));
             case Input.Tick() -> tick();
+            case Input.SnapshotRead _, Input.SnapshotRows _ -> {}
         }
     }
 

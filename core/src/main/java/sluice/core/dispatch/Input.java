@@ -4,9 +4,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Stamp;
+import sluice.core.event.EventBody;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.session.Identity;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
 import sluice.core.transaction.WalEvent;
@@ -51,6 +53,18 @@ public sealed interface Input {
 
     /// An answer to {@link Effect.CrossCheck}.
     record CrossCheckAnswer(long checkId, ProbeOutcome outcome) implements Input {}
+
+    /// An answer to {@link Effect.ReadSnapshot}, or that a spool of it cannot be read any more.
+    record SnapshotRead(long joinId, SnapshotOutcome outcome) implements Input {}
+
+    /// An answer to {@link Effect.TakeRows}.
+    ///
+    /// @param rows in order; empty once the spool has no more
+    record SnapshotRows(long joinId, List<EventBody> rows) implements Input {
+        public SnapshotRows {
+            rows = List.copyOf(rows);
+        }
+    }
 
     /// A verified caller wants a stream.
     record Open(StreamHandle stream, Identity identity, List<SubscriptionRequest> requests) implements Input {

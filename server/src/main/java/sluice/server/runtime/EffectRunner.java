@@ -15,6 +15,7 @@ import sluice.core.dispatch.EffectSink;
 import sluice.core.dispatch.Input;
 import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.dispatch.Notice;
+import sluice.core.snapshot.SnapshotOutcome;
 
 /// Carries out the engine's effects: questions on virtual threads, everything else at once.
 ///
@@ -99,6 +100,11 @@ public final class EffectRunner implements EffectSink {
                         () -> new Input.CrossCheckAnswer(probe.probeId(), database.probe(probe)),
                         () -> new Input.CrossCheckAnswer(probe.probeId(), new ProbeOutcome.Failed(CONNECTION_FAILURE)),
                         "cross-check failed");
+            case Effect.ReadSnapshot(var id, var _, var _, var _, var _, var _) ->
+                engine.submit(new Input.SnapshotRead(
+                        id, new SnapshotOutcome.Failed("unsupported", "snapshots are not supported yet")));
+            case Effect.TakeRows(var id, var _, var _, var _) -> engine.submit(new Input.SnapshotRows(id, List.of()));
+            case Effect.DropSpool _ -> {}
         }
     }
 
