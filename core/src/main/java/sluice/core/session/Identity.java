@@ -9,7 +9,20 @@ import org.jspecify.annotations.Nullable;
 /// @param role the database role, one of `SLUICE_ALLOWED_ROLES`
 /// @param claims the token's payload as JSON text, byte for byte as signed, for `request.jwt.claims`
 /// @param expiresAt when the token ends; checked at dispatch and on each heartbeat
-public record Identity(@Nullable String subject, String role, String claims, Instant expiresAt) {
+/// @param session what the claim that `SLUICE_JWT_SESSION_CLAIM` names holds, as it was written; null without one
+/// @param issuedAt the token's `iat`; null for a token without one
+public record Identity(
+        @Nullable String subject,
+        String role,
+        String claims,
+        Instant expiresAt,
+        @Nullable String session,
+        @Nullable Instant issuedAt) {
+    /// A caller whose token names no session.
+    public Identity(@Nullable String subject, String role, String claims, Instant expiresAt) {
+        this(subject, role, claims, expiresAt, null, null);
+    }
+
     /// Claims are never printed.
     @Override
     public String toString() {

@@ -41,7 +41,12 @@ final class Wiring {
     static TokenRules tokens(Settings settings) {
         Settings.Tokens tokens = settings.tokens();
         return new TokenRules(
-                algorithm(settings), tokens.issuer(), tokens.audience(), tokens.leeway(), tokens.allowedRoles());
+                algorithm(settings),
+                tokens.issuer(),
+                tokens.audience(),
+                tokens.leeway(),
+                tokens.allowedRoles(),
+                tokens.sessionClaim());
     }
 
     static int callerConnections(Settings settings) {

@@ -91,8 +91,7 @@ public enum Setting {
             "database roles a token may name, comma-separated"),
     JWT_REQUIRE_ROLE(
             Topic.TOKENS, Kind.FLAG, "true", "`false` needs an issuer to decide about shapes, so it is refused"),
-    JWT_SESSION_CLAIM(
-            Topic.TOKENS, Kind.TEXT, "session_id", Availability.LATER, "claim that holds the session row's `id`"),
+    JWT_SESSION_CLAIM(Topic.TOKENS, Kind.TEXT, "session_id", "claim that holds the session row's `id`"),
 
     SHAPE_ORACLE(Topic.RIGHTS, Kind.of("rls", "issuer"), "rls", Availability.LATER, "who decides about shapes"),
     ISSUER_URL(Topic.RIGHTS, Kind.TEXT, "", Availability.LATER, "the issuer that decides about shapes"),

@@ -92,7 +92,8 @@ public record Settings(
             @Nullable String issuer,
             String audience,
             Duration leeway,
-            List<String> allowedRoles) {
+            List<String> allowedRoles,
+            String sessionClaim) {
         public Tokens {
             allowedRoles = List.copyOf(allowedRoles);
         }

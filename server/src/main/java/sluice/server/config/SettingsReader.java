@@ -223,7 +223,8 @@ public final class SettingsReader {
                 issuer.isEmpty() ? null : issuer,
                 text(Setting.JWT_AUDIENCE),
                 duration(Setting.JWT_LEEWAY, Duration.ZERO),
-                roles());
+                roles(),
+                text(Setting.JWT_SESSION_CLAIM));
     }
 
     private URI jwks() {

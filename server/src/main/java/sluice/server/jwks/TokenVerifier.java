@@ -163,7 +163,9 @@ public final class TokenVerifier {
         if (!rules.allowedRoles().contains(role)) {
             throw new Refusal("the token's role is not allowed");
         }
-        return new Identity(subject, role, payload, expiresAt);
+        JsonNode issued = claims.get("iat");
+        Instant issuedAt = issued != null && issued.isNumber() ? instant(issued.decimalValue()) : null;
+        return new Identity(subject, role, payload, expiresAt, session(claims), issuedAt);
     }
 
     /// A text claim; null when it is absent, null or empty.
@@ -176,6 +178,14 @@ public final class TokenVerifier {
             throw new Refusal("the token's \"" + name + "\" is not a string");
         }
         return claim.textValue().isEmpty() ? null : claim.textValue();
+    }
+
+    /// Ids of sessions are texts or whole numbers; a claim that is neither names none that could be looked for.
+    private @Nullable String session(JsonNode claims) throws Refusal {
+        JsonNode claim = claims.get(rules.sessionClaim());
+        return claim != null && claim.isIntegralNumber()
+                ? claim.bigIntegerValue().toString()
+                : text(claims, rules.sessionClaim());
     }
 
     private static @Nullable BigDecimal seconds(JsonNode claims, String name) throws Refusal {

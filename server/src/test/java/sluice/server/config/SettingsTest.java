@@ -78,7 +78,8 @@ class SettingsTest {
                         null,
                         "authenticated",
                         Duration.ofSeconds(10),
-                        List.of("anon", "authenticated", "service_role")));
+                        List.of("anon", "authenticated", "service_role"),
+                        "session_id"));
     }
 
     @Test
@@ -148,6 +149,7 @@ class SettingsTest {
                 "SLUICE_TIER_C", "deny",
                 "SLUICE_TIER_C_MAX_PROBES_PER_SECOND", "0",
                 "SLUICE_TIER_C_TIMEOUT", "100ms",
+                "SLUICE_JWT_SESSION_CLAIM", "sid",
                 "SLUICE_TIER_B_VERIFY", "6",
                 "SLUICE_TIER_B_SAMPLE", "77",
                 "SLUICE_UNINDEXED_SHAPES_MAX", "7",
@@ -206,7 +208,8 @@ class SettingsTest {
                         "https://issuer.example",
                         "app",
                         Duration.ZERO,
-                        List.of("web", "web-admin")));
+                        List.of("web", "web-admin"),
+                        "sid"));
     }
 
     @Test

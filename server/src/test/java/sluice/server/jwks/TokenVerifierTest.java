@@ -306,4 +306,27 @@ class TokenVerifierTest {
         assertThat(refused(signed("[1]"))).isEqualTo("the token's payload is not an object");
         assertThat(refused(signed("{\"role\":\"anon\"} {}"))).isEqualTo("the token's payload is not plain JSON");
     }
+
+    @Test
+    void the_session_is_a_text_as_it_was_written_or_a_whole_number() throws Exception {
+        assertThat(accepted(signed(claims(",\"session_id\":\"AB-\u00e9\""))).session())
+                .isEqualTo("AB-\u00e9");
+        assertThat(accepted(signed(claims(",\"session_id\":9007199254740993"))).session())
+                .isEqualTo("9007199254740993");
+        assertThat(accepted(signed(claims(""))).session()).isNull();
+        assertThat(accepted(signed(claims(",\"session_id\":null"))).session()).isNull();
+        assertThat(accepted(signed(claims(",\"session_id\":\"\""))).session()).isNull();
+        assertThat(refused(signed(claims(",\"session_id\":1.5"))))
+                .isEqualTo("the token's \"session_id\" is not a string");
+        assertThat(refused(signed(claims(",\"session_id\":[\"a\"]"))))
+                .isEqualTo("the token's \"session_id\" is not a string");
+    }
+
+    @Test
+    void the_time_of_issue_is_kept_and_another_kind_of_value_is_none() throws Exception {
+        assertThat(accepted(signed(claims(",\"iat\":" + SECOND))).issuedAt()).isEqualTo(NOW);
+        assertThat(accepted(signed(claims(",\"iat\":\"" + SECOND + "\""))).issuedAt())
+                .isNull();
+        assertThat(accepted(signed(claims(""))).issuedAt()).isNull();
+    }
 }
