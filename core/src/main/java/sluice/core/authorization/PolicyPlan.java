@@ -16,9 +16,6 @@ import sluice.core.expression.Parts;
 /// @param composed what must be TRUE
 /// @param fallback what is done when that cannot be evaluated in process
 record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
-    /// SQLSTATE classes that say nothing about the policy: connection, resources, operator intervention, rollback.
-    private static final List<String> TRANSIENT_CLASSES = List.of("08", "53", "57", "58", "40", "55", "25");
-
     /// @param required each must be TRUE for a row to be visible: the restrictive policies, then
     /// the OR of the others
     record Composed(String table, List<Expression> required, List<Fold> folds, PinnedColumns pinned) {
@@ -97,7 +94,7 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
 
     /// An error fails every query of this caller, so nothing is visible; one that may pass can be tried again.
     private Verdict raised(String sqlState) {
-        if (sqlState.length() == 5 && TRANSIENT_CLASSES.contains(sqlState.substring(0, 2))) {
+        if (TransientErrors.contain(sqlState)) {
             return new Verdict.Refused(
                     ErrorCode.CATALOG_UNAVAILABLE,
                     "the policies of table \"" + composed.table() + "\" could not be evaluated now (" + sqlState + ")");

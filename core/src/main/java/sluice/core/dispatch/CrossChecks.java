@@ -14,6 +14,7 @@ import sluice.core.authorization.CrossCheck;
 import sluice.core.authorization.Origin;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
+import sluice.core.authorization.TransientErrors;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
@@ -86,7 +87,7 @@ final class CrossChecks implements RowJudge.Observer {
     /// An answer that differs.
     ///
     /// @param deadline after which it counts without a poll
-    private record Suspicion(Asked asked, Stamp stamp, Instant deadline) {}
+    private record Suspicion(Asked asked, Divergence kind, Stamp stamp, Instant deadline) {}
 
     private final Host host;
     private final FrameSink sink;
@@ -274,7 +275,7 @@ final class CrossChecks implements RowJudge.Observer {
         switch (outcome) {
             case ProbeOutcome.Visible(var stamp) -> compare(asked, stamp, Truth.TRUE);
             case ProbeOutcome.Hidden(var stamp) -> compare(asked, stamp, Truth.FALSE);
-            // an error says nothing of the decision: PostgreSQL evaluates the parts in an order of its own
+            case ProbeOutcome.Raised(var stamp, var sqlState) -> raised(asked, stamp, sqlState);
             case ProbeOutcome.Failed _ -> cameToNothing(asked, CheckResult.FAILED);
         }
     }
@@ -283,8 +284,22 @@ final class CrossChecks implements RowJudge.Observer {
         if ((answer == Truth.TRUE) == (asked.verdict() == Truth.TRUE)) {
             count(asked, CheckResult.AGREED);
         } else {
-            suspicions.add(new Suspicion(asked, stamp, host.now().plus(settings.stampWait())));
+            suspect(asked, answer == Truth.TRUE ? Divergence.WE_SAID_NO : Divergence.WE_SAID_YES, stamp);
         }
+    }
+
+    /// Where PostgreSQL raises nothing may have been shown. Of a row that was not shown it says nothing, and an error
+    /// that may pass says nothing of the policies.
+    private void raised(Asked asked, Stamp stamp, String sqlState) {
+        if (asked.verdict() == Truth.TRUE && !TransientErrors.contain(sqlState)) {
+            suspect(asked, Divergence.POSTGRESQL_RAISED, stamp);
+        } else {
+            cameToNothing(asked, CheckResult.FAILED);
+        }
+    }
+
+    private void suspect(Asked asked, Divergence kind, Stamp stamp) {
+        suspicions.add(new Suspicion(asked, kind, stamp, host.now().plus(settings.stampWait())));
     }
 
     /// The rights were polled.
@@ -346,7 +361,7 @@ final class CrossChecks implements RowJudge.Observer {
             if (asked.catalogVersion() != host.catalogVersion()) {
                 cameToNothing(asked, CheckResult.INCOMPARABLE);
             } else {
-                diverged(asked);
+                diverged(asked, suspicion.kind());
             }
         }
     }
@@ -366,7 +381,7 @@ final class CrossChecks implements RowJudge.Observer {
         }
     }
 
-    private void diverged(Asked asked) {
+    private void diverged(Asked asked, Divergence kind) {
         int oid = asked.subscription().relationOid();
         TableState table = host.table(oid);
         if (table == null) {
@@ -374,7 +389,6 @@ final class CrossChecks implements RowJudge.Observer {
         }
         Relation relation = table.relation();
         Origin.Question question = asked.origin().question();
-        Divergence kind = asked.verdict() == Truth.TRUE ? Divergence.WE_SAID_YES : Divergence.WE_SAID_NO;
         metrics.crossChecked(relation, CheckResult.DIVERGED);
         metrics.diverged(relation, kind);
         effects.emit(new Effect.Log(new Notice(
@@ -407,7 +421,8 @@ final class CrossChecks implements RowJudge.Observer {
                                 "a row of table \"" + table.relation().qualifiedName()
                                         + "\" was decided otherwise than PostgreSQL decides it",
                                 switch (kind) {
-                                    case WE_SAID_YES -> "rows that may not be read may have been sent";
+                                    case WE_SAID_YES, POSTGRESQL_RAISED ->
+                                        "rows that may not be read may have been sent";
                                     case WE_SAID_NO -> "rows that may be read may be missing";
                                 },
                                 "read the rows again; changes are decided by PostgreSQL from here on")));

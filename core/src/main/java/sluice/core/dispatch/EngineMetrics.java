@@ -57,7 +57,9 @@ public interface EngineMetrics {
         /// A row was shown that PostgreSQL does not show.
         WE_SAID_YES("we_said_yes"),
         /// A row was kept back that PostgreSQL shows.
-        WE_SAID_NO("we_said_no");
+        WE_SAID_NO("we_said_no"),
+        /// A row was shown for which PostgreSQL raises, so that it shows no row at all.
+        POSTGRESQL_RAISED("postgresql_raised");
 
         private final String wireName;
 

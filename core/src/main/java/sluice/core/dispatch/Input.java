@@ -89,7 +89,10 @@ public sealed interface Input {
 
         record Hidden(Stamp stamp) implements ProbeOutcome {}
 
-        /// The policy raised, the query timed out or the database could not be reached: never a yes.
+        /// The policy raised, or the query timed out: never a yes.
+        record Raised(Stamp stamp, String sqlState) implements ProbeOutcome {}
+
+        /// The database could not be reached: never a yes.
         record Failed(String sqlState) implements ProbeOutcome {}
     }
 }

@@ -187,7 +187,7 @@ final class Probes {
         switch (outcome) {
             case ProbeOutcome.Visible(var stamp) -> stamped(probe, stamp, true, position, now);
             case ProbeOutcome.Hidden(var stamp) -> stamped(probe, stamp, false, position, now);
-            case ProbeOutcome.Failed(var sqlState) -> withhold(probe);
+            case ProbeOutcome.Raised _, ProbeOutcome.Failed _ -> withhold(probe);
         }
     }
 

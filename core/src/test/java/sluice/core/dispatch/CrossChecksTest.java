@@ -210,18 +210,68 @@ class CrossChecksTest {
     }
 
     @Test
-    void an_error_says_nothing_and_another_decision_takes_its_place() {
-        world.open("s", notesShape("a"));
+    void an_error_of_the_database_says_nothing_and_another_decision_takes_its_place() {
+        World.Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "bob", "x"));
         Effect.Probe check = world.take(Effect.CrossCheck.class).probe();
-        world.step(new Input.CrossCheckAnswer(check.probeId(), new ProbeOutcome.Failed("22012")));
+        world.step(new Input.CrossCheckAnswer(check.probeId(), new ProbeOutcome.Failed("08006")));
         poll("same", world.stamp());
         world.commit(insert("2", "bob", "x"));
+        raises("57014");
+        poll("same", world.stamp());
         world.commit(insert("3", "bob", "x"));
+        world.commit(insert("4", "bob", "x"));
+
+        assertThat(world.counts.of("checked FAILED")).isEqualTo(2);
+        assertThat(world.counts.of("downgraded")).isZero();
+        assertThat(stream.changes()).hasSize(4);
+        assertThat(checks()).isEqualTo(2);
+    }
+
+    @Test
+    void a_row_shown_for_which_postgresql_raises_leaves_the_rule_to_postgresql() {
+        World.Received stream = world.open("s", notesShape("a"));
+        world.commit(insert("1", "bob", "secret of the row"));
+        raises("22012");
+        assertThat(world.counts.of("downgraded")).isZero();
+        poll("same", world.stamp());
+
+        assertThat(world.counts.of("checked DIVERGED")).isEqualTo(1);
+        assertThat(world.counts.of("diverged POSTGRESQL_RAISED")).isEqualTo(1);
+        assertThat(world.counts.of("downgraded")).isEqualTo(1);
+        assertThat(world.counts.of("subscriptions C")).isEqualTo(1);
+        assertThat(stream.warned("rows that may not be read may have been sent"))
+                .isTrue();
+        Notice notice = world.take(Effect.Log.class).notice();
+        assertThat(notice.level()).isEqualTo(Notice.Level.ERROR);
+        assertThat(notice.fields())
+                .containsExactly("table", "public.notes", "policies", "own", "kind", "postgresql_raised");
+    }
+
+    @Test
+    void an_error_after_the_rights_moved_is_discarded() {
+        world.open("s", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+        raises("42501");
+        world.moveFunctions();
+
+        poll("moved", world.stamp());
+        load("moved");
+        poll("moved", world.stamp());
+
+        assertThat(world.counts.of("checked INCOMPARABLE")).isEqualTo(1);
+        assertThat(world.counts.of("downgraded")).isZero();
+    }
+
+    @Test
+    void an_error_for_a_row_that_was_not_shown_is_no_divergence() {
+        world.open("s", notesShape("a"));
+        world.commit(insert("1", "alice", "x"));
+        raises("22012");
+        poll("same", world.stamp());
 
         assertThat(world.counts.of("checked FAILED")).isEqualTo(1);
         assertThat(world.counts.of("downgraded")).isZero();
-        assertThat(checks()).isEqualTo(2);
     }
 
     @Test
@@ -362,6 +412,12 @@ class CrossChecksTest {
         long id = world.take(Effect.CrossCheck.class).probe().probeId();
         world.step(new Input.CrossCheckAnswer(
                 id, visible ? new ProbeOutcome.Visible(world.stamp()) : new ProbeOutcome.Hidden(world.stamp())));
+    }
+
+    /// PostgreSQL raises where the oldest check asked.
+    private void raises(String sqlState) {
+        long id = world.take(Effect.CrossCheck.class).probe().probeId();
+        world.step(new Input.CrossCheckAnswer(id, new ProbeOutcome.Raised(world.stamp(), sqlState)));
     }
 
     private void poll(@Nullable String fingerprint, @Nullable Stamp stamp) {

@@ -86,7 +86,7 @@ final class PostgresDatabase implements Database {
                 truth == Truth.TRUE
                         ? new ProbeOutcome.Visible(answer.stamp())
                         : new ProbeOutcome.Hidden(answer.stamp());
-            case ProbeAnswer.Raised(var sqlState) -> new ProbeOutcome.Failed(sqlState);
+            case ProbeAnswer.Raised(var sqlState) -> new ProbeOutcome.Raised(answer.stamp(), sqlState);
         };
     }
 }

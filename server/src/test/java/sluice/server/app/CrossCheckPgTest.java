@@ -92,6 +92,42 @@ class CrossCheckPgTest {
         }
     }
 
+    @Test
+    void a_row_shown_for_which_postgresql_raises_leaves_the_rule_to_it() throws Exception {
+        try (PostgresDatabase database = PostgresCluster.of(PostgresCluster.NEWEST)
+                .createDatabase("cross_check_raises")
+                .withStandardRoles()) {
+            database.execute(
+                    "CREATE TABLE notes (id int PRIMARY KEY, owner_id uuid)",
+                    "ALTER TABLE notes ENABLE ROW LEVEL SECURITY",
+                    "CREATE POLICY own ON notes FOR SELECT TO authenticated USING (owner_id = (SELECT auth.uid()))",
+                    "CREATE FUNCTION raises(uuid, uuid) RETURNS bool LANGUAGE plpgsql IMMUTABLE STRICT AS"
+                            + " 'BEGIN RAISE division_by_zero; END'",
+                    "CREATE PUBLICATION sluice FOR TABLE notes");
+            CapturedLog log = CapturedLog.of("sluice");
+            try (RunningSluice sluice = RunningSluice.on(database, Map.of("SLUICE_TIER_B_SAMPLE", "1"));
+                    SseClient stream = sluice.stream(
+                            sluice.token(RunningSluice.ALICE), RunningSluice.shape("mine", "notes", ""))) {
+                assertThat(stream.await("ready").data()).contains("\"tier\":\"B\"");
+                database.execute("UPDATE pg_operator SET oprcode = 'raises(uuid, uuid)'::regprocedure WHERE oprname ="
+                        + " '=' AND oprleft = 'uuid'::regtype AND oprright = 'uuid'::regtype");
+                database.execute("INSERT INTO notes VALUES (1, '" + RunningSluice.ALICE + "')");
+                stream.await(event -> event.is("warning") && event.data().contains("tier_downgraded"));
+
+                assertThat(Notes.ids(stream)).containsExactly(1);
+                assertThat(sluice.figure("sluice_authz_divergences_total{kind=\"postgresql_raised\","
+                                + "schema=\"public\",table=\"notes\"}"))
+                        .isEqualTo(1);
+                assertThat(log.lines("a row was decided otherwise"))
+                        .singleElement()
+                        .asString()
+                        .startsWith("ERROR")
+                        .contains("public.notes", "policies=\"own\"", "postgresql_raised")
+                        .doesNotContain(RunningSluice.ALICE);
+            }
+        }
+    }
+
     private static PostgresDatabase documents(String name) {
         PostgresDatabase database =
                 PostgresCluster.of(PostgresCluster.NEWEST).createDatabase(name).withStandardRoles();

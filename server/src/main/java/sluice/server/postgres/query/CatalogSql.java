@@ -44,7 +44,8 @@ final class CatalogSql {
     static String start(String publication) {
         return "SELECT " + ReadTransaction.STAMP + ", pg_catalog.current_setting('server_version_num');\n"
                 + PublicationQuery.members(publication)
-                + "SELECT (SELECT true FROM pub), coalesce((SELECT pg_catalog.string_agg(m.relid::text, ' ') FROM member m), '')";
+                + "SELECT (SELECT true FROM pub), coalesce((SELECT pg_catalog.string_agg(m.relid::text, ' ') FROM"
+                + " member m), '')";
     }
 
     /// One row per table of the list.
@@ -97,91 +98,91 @@ final class CatalogSql {
     ///
     /// TRUNCATE of a leaf is not sent when the publication publishes by the root, so each leaf's storage counts.
     private static final String FEED = """
-            pg_catalog.concat_ws(' ', pub.oid, pub.version, c.relpersistence,
-              (SELECT pg_catalog.string_agg(r.oid || ':' || r.xmin, ',' ORDER BY r.oid)
-                 FROM pg_catalog.pg_publication_rel r
-                WHERE r.prpubid = pub.oid AND (r.prrelid = c.oid
-                   OR r.prrelid IN (SELECT a.ancestor FROM ancestors a WHERE a.relid = c.oid))),
-              '/',
-              (SELECT pg_catalog.string_agg(s.oid || ':' || s.xmin, ',' ORDER BY s.oid)
-                 FROM pg_catalog.pg_publication_namespace s
-                WHERE s.pnpubid = pub.oid AND s.pnnspid = c.relnamespace),
-              '/',
-              (SELECT pg_catalog.string_agg(i.inhrelid || ':' || i.inhparent || ':' || i.xmin, ','
-                                            ORDER BY i.inhrelid)
-                 FROM pg_catalog.pg_inherits i
-                WHERE c.relispartition AND (i.inhrelid = c.oid
-                   OR i.inhrelid IN (SELECT a.ancestor FROM ancestors a WHERE a.relid = c.oid))),
-              '/',
-              (SELECT pg_catalog.string_agg(t.leaf || ':' || i.xmin || ':' || l.relfilenode || ':' || l.relkind::text
-                                            || l.relpersistence::text, ',' ORDER BY t.leaf)
-                 FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.leaf
-                 JOIN pg_catalog.pg_inherits i ON i.inhrelid = t.leaf
-                WHERE c.relkind = 'p' AND t.relid = c.oid AND t.leaf <> c.oid)),
-            c.relfilenode,
-            coalesce((SELECT pg_catalog.string_agg(a.attnum || ':' || a.xmin, ' ' ORDER BY a.attnum)
-               FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
-            """.stripTrailing();
+        pg_catalog.concat_ws(' ', pub.oid, pub.version, c.relpersistence,
+          (SELECT pg_catalog.string_agg(r.oid || ':' || r.xmin, ',' ORDER BY r.oid)
+             FROM pg_catalog.pg_publication_rel r
+            WHERE r.prpubid = pub.oid AND (r.prrelid = c.oid
+               OR r.prrelid IN (SELECT a.ancestor FROM ancestors a WHERE a.relid = c.oid))),
+          '/',
+          (SELECT pg_catalog.string_agg(s.oid || ':' || s.xmin, ',' ORDER BY s.oid)
+             FROM pg_catalog.pg_publication_namespace s
+            WHERE s.pnpubid = pub.oid AND s.pnnspid = c.relnamespace),
+          '/',
+          (SELECT pg_catalog.string_agg(i.inhrelid || ':' || i.inhparent || ':' || i.xmin, ','
+                                        ORDER BY i.inhrelid)
+             FROM pg_catalog.pg_inherits i
+            WHERE c.relispartition AND (i.inhrelid = c.oid
+               OR i.inhrelid IN (SELECT a.ancestor FROM ancestors a WHERE a.relid = c.oid))),
+          '/',
+          (SELECT pg_catalog.string_agg(t.leaf || ':' || i.xmin || ':' || l.relfilenode || ':' || l.relkind::text
+                                        || l.relpersistence::text, ',' ORDER BY t.leaf)
+             FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.leaf
+             JOIN pg_catalog.pg_inherits i ON i.inhrelid = t.leaf
+            WHERE c.relkind = 'p' AND t.relid = c.oid AND t.leaf <> c.oid)),
+        c.relfilenode,
+        coalesce((SELECT pg_catalog.string_agg(a.attnum || ':' || a.xmin, ' ' ORDER BY a.attnum)
+           FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
+        """.stripTrailing();
 
     /// The first leaf of a partition root whose old rows lack a column of the root's identity.
     private static final String UNEVEN = """
-            CASE WHEN c.relkind = 'p' THEN (
-              SELECT pg_catalog.format('%I.%I', ln.nspname, l.relname)
-                FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.leaf
-                JOIN pg_catalog.pg_namespace ln ON ln.oid = l.relnamespace
-               WHERE t.relid = c.oid AND l.relkind = 'r' AND l.relreplident <> 'f'
-                 AND (c.relreplident = 'f' OR EXISTS (
-                   SELECT FROM pg_catalog.pg_index ri
-                     JOIN pg_catalog.pg_attribute ra ON ra.attrelid = c.oid
-                      AND ra.attnum = ANY ((ri.indkey::int2[])[0:ri.indnkeyatts - 1])
-                    WHERE ri.indrelid = c.oid AND ri.indimmediate
-                      AND CASE c.relreplident WHEN 'd' THEN ri.indisprimary WHEN 'i' THEN ri.indisreplident END
-                      AND NOT EXISTS (
-                        SELECT FROM pg_catalog.pg_index li
-                          JOIN pg_catalog.pg_attribute la ON la.attrelid = l.oid
-                           AND la.attnum = ANY ((li.indkey::int2[])[0:li.indnkeyatts - 1])
-                         WHERE li.indrelid = l.oid AND li.indisvalid AND li.indimmediate
-                           AND CASE l.relreplident WHEN 'd' THEN li.indisprimary WHEN 'i' THEN li.indisreplident END
-                           AND la.attname = ra.attname)))
-               ORDER BY 1 LIMIT 1) END
-            """.stripTrailing();
+        CASE WHEN c.relkind = 'p' THEN (
+          SELECT pg_catalog.format('%I.%I', ln.nspname, l.relname)
+            FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.leaf
+            JOIN pg_catalog.pg_namespace ln ON ln.oid = l.relnamespace
+           WHERE t.relid = c.oid AND l.relkind = 'r' AND l.relreplident <> 'f'
+             AND (c.relreplident = 'f' OR EXISTS (
+               SELECT FROM pg_catalog.pg_index ri
+                 JOIN pg_catalog.pg_attribute ra ON ra.attrelid = c.oid
+                  AND ra.attnum = ANY ((ri.indkey::int2[])[0:ri.indnkeyatts - 1])
+                WHERE ri.indrelid = c.oid AND ri.indimmediate
+                  AND CASE c.relreplident WHEN 'd' THEN ri.indisprimary WHEN 'i' THEN ri.indisreplident END
+                  AND NOT EXISTS (
+                    SELECT FROM pg_catalog.pg_index li
+                      JOIN pg_catalog.pg_attribute la ON la.attrelid = l.oid
+                       AND la.attnum = ANY ((li.indkey::int2[])[0:li.indnkeyatts - 1])
+                     WHERE li.indrelid = l.oid AND li.indisvalid AND li.indimmediate
+                       AND CASE l.relreplident WHEN 'd' THEN li.indisprimary WHEN 'i' THEN li.indisreplident END
+                       AND la.attname = ra.attname)))
+           ORDER BY 1 LIMIT 1) END
+        """.stripTrailing();
 
     /// Live columns.
     static String columns(List<Integer> oids) {
         return """
-               SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated,
-                      a.attcollation, d.adbin::text
-                 FROM pg_catalog.pg_attribute a
-                 LEFT JOIN pg_catalog.pg_attrdef d
-                   ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> ''
-                WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0 AND NOT a.attisdropped
-                ORDER BY a.attrelid, a.attnum;
-               """.replace("$IDS$", ids(oids));
+            SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated,
+                   a.attcollation, d.adbin::text
+              FROM pg_catalog.pg_attribute a
+              LEFT JOIN pg_catalog.pg_attrdef d
+                ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> ''
+             WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0 AND NOT a.attisdropped
+             ORDER BY a.attrelid, a.attnum;
+            """.replace("$IDS$", ids(oids));
     }
 
     /// Valid indexes, the primary key first.
     static String indexes(List<Integer> oids) {
         return """
-               SELECT i.indrelid, c.relname,
-                      (SELECT pg_catalog.string_agg(k.attnum::text, ' ' ORDER BY k.position)
-                         FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k (attnum, position)
-                        WHERE k.position <= i.indnkeyatts),
-                      i.indisunique, i.indimmediate, i.indisprimary, i.indisreplident, i.indpred IS NOT NULL
-                 FROM pg_catalog.pg_index i
-                 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-                WHERE i.indrelid = ANY ($IDS$) AND i.indisvalid AND i.indislive
-                ORDER BY i.indrelid, NOT i.indisprimary, c.relname;
-               """.replace("$IDS$", ids(oids));
+            SELECT i.indrelid, c.relname,
+                   (SELECT pg_catalog.string_agg(k.attnum::text, ' ' ORDER BY k.position)
+                      FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k (attnum, position)
+                     WHERE k.position <= i.indnkeyatts),
+                   i.indisunique, i.indimmediate, i.indisprimary, i.indisreplident, i.indpred IS NOT NULL
+              FROM pg_catalog.pg_index i
+              JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+             WHERE i.indrelid = ANY ($IDS$) AND i.indisvalid AND i.indislive
+             ORDER BY i.indrelid, NOT i.indisprimary, c.relname;
+            """.replace("$IDS$", ids(oids));
     }
 
     static String policies(List<Integer> oids) {
         return """
-               SELECT p.polrelid, p.oid, p.polname, p.polpermissive, p.polcmd,
-                      pg_catalog.array_to_string(p.polroles, ' '), p.polqual::text
-                 FROM pg_catalog.pg_policy p
-                WHERE p.polrelid = ANY ($IDS$)
-                ORDER BY p.polrelid, p.polname;
-               """.replace("$IDS$", ids(oids));
+            SELECT p.polrelid, p.oid, p.polname, p.polpermissive, p.polcmd,
+                   pg_catalog.array_to_string(p.polroles, ' '), p.polqual::text
+              FROM pg_catalog.pg_policy p
+             WHERE p.polrelid = ANY ($IDS$)
+             ORDER BY p.polrelid, p.polname;
+            """.replace("$IDS$", ids(oids));
     }
 
     /// Policies as SQL. Opens each table, so it waits while somebody alters one.
@@ -199,86 +200,88 @@ final class CatalogSql {
     /// One row per table and allowed role.
     static String grants(List<Integer> oids, List<String> roles) {
         return """
-               SELECT c.oid, r.rolname, pg_catalog.has_schema_privilege(r.oid, c.relnamespace, 'USAGE'),
-                      coalesce((SELECT pg_catalog.string_agg(a.attnum::text, ' ' ORDER BY a.attnum)
-                         FROM pg_catalog.pg_attribute a
-                        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-                          AND CASE WHEN whole.granted THEN true
-                                   ELSE pg_catalog.has_column_privilege(r.oid, c.oid, a.attnum, 'SELECT') END), '')
-                 FROM pg_catalog.pg_class c
-                 CROSS JOIN pg_catalog.pg_roles r
-                 CROSS JOIN LATERAL (
-                   SELECT pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT') OFFSET 0) whole (granted)
-                WHERE c.oid = ANY ($IDS$) AND r.rolname = ANY ($ROLES$);
-               """.replace("$IDS$", ids(oids)).replace("$ROLES$", names(roles));
+            SELECT c.oid, r.rolname, pg_catalog.has_schema_privilege(r.oid, c.relnamespace, 'USAGE'),
+                   coalesce((SELECT pg_catalog.string_agg(a.attnum::text, ' ' ORDER BY a.attnum)
+                      FROM pg_catalog.pg_attribute a
+                     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                       AND CASE WHEN whole.granted THEN true
+                                ELSE pg_catalog.has_column_privilege(r.oid, c.oid, a.attnum, 'SELECT') END), '')
+              FROM pg_catalog.pg_class c
+              CROSS JOIN pg_catalog.pg_roles r
+              CROSS JOIN LATERAL (
+                SELECT pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT') OFFSET 0) whole (granted)
+             WHERE c.oid = ANY ($IDS$) AND r.rolname = ANY ($ROLES$);
+            """.replace("$IDS$", ids(oids)).replace("$ROLES$", names(roles));
     }
 
     /// The allowed roles that exist, with every role whose privileges each has.
     static String allowedRoles(List<String> roles) {
         return """
-               SELECT r.oid, r.rolname, r.rolsuper, r.rolbypassrls,
-                      (SELECT pg_catalog.string_agg(o.oid::text, ' ' ORDER BY o.oid) FROM pg_catalog.pg_roles o
-                        WHERE pg_catalog.pg_has_role(r.oid, o.oid, 'USAGE'))
-                 FROM pg_catalog.pg_roles r WHERE r.rolname = ANY ($ROLES$);
-               """.replace("$ROLES$", names(roles));
+            SELECT r.oid, r.rolname, r.rolsuper, r.rolbypassrls,
+                   (SELECT pg_catalog.string_agg(o.oid::text, ' ' ORDER BY o.oid) FROM pg_catalog.pg_roles o
+                     WHERE pg_catalog.pg_has_role(r.oid, o.oid, 'USAGE'))
+              FROM pg_catalog.pg_roles r WHERE r.rolname = ANY ($ROLES$);
+            """.replace("$ROLES$", names(roles));
     }
 
     /// Functions: all of `pg_catalog` for the part that never changes; each time the others, and the built-in ones
-    /// somebody granted or revoked. The last column is null when everybody may call the function.
+    /// somebody granted, revoked or replaced. The last column is null when everybody may call the function.
     static String functions(Part part, List<String> roles) {
         String which = switch (part) {
             case BUILT_IN -> "p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < 16384";
-            case OWN -> "p.pronamespace <> 'pg_catalog'::regnamespace OR p.oid >= 16384" + " OR p.proacl IS NOT NULL";
+            case OWN ->
+                "p.pronamespace <> 'pg_catalog'::regnamespace OR p.oid >= 16384 OR p.proacl IS NOT NULL OR "
+                        + RightsPoll.replacedBuiltIns("p");
         };
         return """
-               SELECT p.oid, n.nspname, p.proname, l.lanname, p.provolatile, p.proisstrict, p.prosecdef, p.prorettype,
-                      p.proargtypes::text, p.prosrc, p.prosqlbody::text,
-                      (SELECT pg_catalog.substr(s.setting, 13) FROM pg_catalog.unnest(p.proconfig) s (setting)
-                        WHERE pg_catalog.starts_with(s.setting, 'search_path=') LIMIT 1),
-                      p.xmin,
-                      CASE WHEN p.proacl IS NOT NULL THEN coalesce((
-                        SELECT pg_catalog.string_agg(r.oid::text, ' ') FROM pg_catalog.pg_roles r
-                         WHERE r.rolname = ANY ($ROLES$)
-                           AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')), '') END
-                 FROM pg_catalog.pg_proc p
-                 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-                 JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-                WHERE p.prokind = 'f' AND ($WHICH$);
-               """.replace("$ROLES$", names(roles)).replace("$WHICH$", which);
+            SELECT p.oid, n.nspname, p.proname, l.lanname, p.provolatile, p.proisstrict, p.prosecdef, p.prorettype,
+                   p.proargtypes::text, p.prosrc, p.prosqlbody::text,
+                   (SELECT pg_catalog.substr(s.setting, 13) FROM pg_catalog.unnest(p.proconfig) s (setting)
+                     WHERE pg_catalog.starts_with(s.setting, 'search_path=') LIMIT 1),
+                   p.xmin,
+                   CASE WHEN p.proacl IS NOT NULL THEN coalesce((
+                     SELECT pg_catalog.string_agg(r.oid::text, ' ') FROM pg_catalog.pg_roles r
+                      WHERE r.rolname = ANY ($ROLES$)
+                        AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')), '') END
+              FROM pg_catalog.pg_proc p
+              JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+              JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+             WHERE p.prokind = 'f' AND ($WHICH$);
+            """.replace("$ROLES$", names(roles)).replace("$WHICH$", which);
     }
 
     static String operators(Part part) {
         return """
-               SELECT o.oid, n.nspname, o.oprname, o.oprleft, o.oprright, o.oprresult, o.oprcode::oid
-                 FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace
-                WHERE o.oid $BORDER$;
-               """.replace("$BORDER$", border(part));
+            SELECT o.oid, n.nspname, o.oprname, o.oprleft, o.oprright, o.oprresult, o.oprcode::oid
+              FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace
+             WHERE o.oid $BORDER$;
+            """.replace("$BORDER$", border(part));
     }
 
     /// Collations, the database's own in the place of the default.
     static String collations(Part part, int major) {
         return """
-               SELECT c.oid, c.collname, s.provider, c.collisdeterministic,
-                      coalesce(s.sorting, ''), coalesce(s.ctype, ''), coalesce(s.locale, '')
-                 FROM pg_catalog.pg_collation c
-                 JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
-                 CROSS JOIN LATERAL (
-                   SELECT CASE WHEN c.collprovider = 'd' THEN d.datlocprovider ELSE c.collprovider END,
-                          CASE WHEN c.collprovider = 'd' THEN d.datcollate ELSE c.collcollate END,
-                          CASE WHEN c.collprovider = 'd' THEN d.datctype ELSE c.collctype END,
-                          CASE WHEN c.collprovider = 'd' THEN d.$DATABASE$ ELSE c.$LOCALE$ END
-                   ) s (provider, sorting, ctype, locale)
-                WHERE c.oid $BORDER$;
-               """.replace("$DATABASE$", major >= 17 ? "datlocale" : "daticulocale")
+            SELECT c.oid, c.collname, s.provider, c.collisdeterministic,
+                   coalesce(s.sorting, ''), coalesce(s.ctype, ''), coalesce(s.locale, '')
+              FROM pg_catalog.pg_collation c
+              JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
+              CROSS JOIN LATERAL (
+                SELECT CASE WHEN c.collprovider = 'd' THEN d.datlocprovider ELSE c.collprovider END,
+                       CASE WHEN c.collprovider = 'd' THEN d.datcollate ELSE c.collcollate END,
+                       CASE WHEN c.collprovider = 'd' THEN d.datctype ELSE c.collctype END,
+                       CASE WHEN c.collprovider = 'd' THEN d.$DATABASE$ ELSE c.$LOCALE$ END
+                ) s (provider, sorting, ctype, locale)
+             WHERE c.oid $BORDER$;
+            """.replace("$DATABASE$", major >= 17 ? "datlocale" : "daticulocale")
                 .replace("$LOCALE$", major >= 17 ? "colllocale" : "colliculocale")
                 .replace("$BORDER$", border(part));
     }
 
     private static final String TYPE_COLUMNS = """
-            SELECT t.oid, pg_catalog.format_type(t.oid, -1), t.typtype, t.typelem, t.typbasetype, t.typdelim,
-                   t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc
-              FROM pg_catalog.pg_type t
-            """;
+        SELECT t.oid, pg_catalog.format_type(t.oid, -1), t.typtype, t.typelem, t.typbasetype, t.typdelim,
+               t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc
+          FROM pg_catalog.pg_type t
+        """;
 
     /// Types every database has, the row types of the catalogs left out.
     static final String BUILT_IN_TYPES = TYPE_COLUMNS + " WHERE t.oid < 16384 AND t.typtype <> 'c';\n";
@@ -288,35 +291,35 @@ final class CatalogSql {
     /// of tables only where a column of the list reaches them.
     static String ownTypes(List<Integer> published) {
         String reached = """
-                WITH RECURSIVE reached (oid) AS (
-                  SELECT DISTINCT a.atttypid FROM pg_catalog.pg_attribute a
-                   WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid >= 16384
-                  UNION
-                  SELECT part.oid FROM reached r JOIN pg_catalog.pg_type t ON t.oid = r.oid
-                   CROSS JOIN LATERAL (
-                     SELECT t.typelem WHERE t.typelem <> 0
-                     UNION ALL SELECT t.typbasetype WHERE t.typbasetype <> 0
-                     UNION ALL SELECT a.atttypid FROM pg_catalog.pg_attribute a
-                       WHERE a.attrelid = t.typrelid AND t.typrelid <> 0 AND a.attnum > 0 AND NOT a.attisdropped
-                   ) part (oid)
-                )
-                """.replace("$IDS$", ids(published));
+            WITH RECURSIVE reached (oid) AS (
+              SELECT DISTINCT a.atttypid FROM pg_catalog.pg_attribute a
+               WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid >= 16384
+              UNION
+              SELECT part.oid FROM reached r JOIN pg_catalog.pg_type t ON t.oid = r.oid
+               CROSS JOIN LATERAL (
+                 SELECT t.typelem WHERE t.typelem <> 0
+                 UNION ALL SELECT t.typbasetype WHERE t.typbasetype <> 0
+                 UNION ALL SELECT a.atttypid FROM pg_catalog.pg_attribute a
+                   WHERE a.attrelid = t.typrelid AND t.typrelid <> 0 AND a.attnum > 0 AND NOT a.attisdropped
+               ) part (oid)
+            )
+            """.replace("$IDS$", ids(published));
         return reached + TYPE_COLUMNS + """
-                  LEFT JOIN pg_catalog.pg_class c ON c.oid = t.typrelid AND t.typrelid <> 0
-                  LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typelem <> 0
-                  LEFT JOIN pg_catalog.pg_class ec ON ec.oid = e.typrelid AND e.typrelid <> 0
-                 WHERE t.oid >= 16384
-                   AND (t.oid IN (SELECT r.oid FROM reached r)
-                     OR coalesce(c.relkind, 'c') = 'c' AND coalesce(ec.relkind, 'c') = 'c');
-                """ + reached + """
-                SELECT t.oid, a.attname, a.atttypid
-                  FROM pg_catalog.pg_type t JOIN pg_catalog.pg_class c ON c.oid = t.typrelid
-                  JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
-                 WHERE t.oid >= 16384 AND t.typtype = 'c'
-                   AND (c.relkind = 'c' OR t.oid IN (SELECT r.oid FROM reached r))
-                   AND a.attnum > 0 AND NOT a.attisdropped
-                 ORDER BY t.oid, a.attnum;
-                SELECT e.enumtypid, e.oid, e.enumlabel FROM pg_catalog.pg_enum e ORDER BY e.enumtypid, e.enumsortorder;
-                """;
+              LEFT JOIN pg_catalog.pg_class c ON c.oid = t.typrelid AND t.typrelid <> 0
+              LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typelem <> 0
+              LEFT JOIN pg_catalog.pg_class ec ON ec.oid = e.typrelid AND e.typrelid <> 0
+             WHERE t.oid >= 16384
+               AND (t.oid IN (SELECT r.oid FROM reached r)
+                 OR coalesce(c.relkind, 'c') = 'c' AND coalesce(ec.relkind, 'c') = 'c');
+            """ + reached + """
+            SELECT t.oid, a.attname, a.atttypid
+              FROM pg_catalog.pg_type t JOIN pg_catalog.pg_class c ON c.oid = t.typrelid
+              JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+             WHERE t.oid >= 16384 AND t.typtype = 'c'
+               AND (c.relkind = 'c' OR t.oid IN (SELECT r.oid FROM reached r))
+               AND a.attnum > 0 AND NOT a.attisdropped
+             ORDER BY t.oid, a.attnum;
+            SELECT e.enumtypid, e.oid, e.enumlabel FROM pg_catalog.pg_enum e ORDER BY e.enumtypid, e.enumsortorder;
+            """;
     }
 }

@@ -9,7 +9,8 @@ import sluice.server.postgres.query.Rows.Row;
 /// Asks whether anything a decision reads has moved: one query over versions and values, no text.
 ///
 /// Two answers that are equal mean that policies, flags, owners, grants, memberships, role attributes, functions,
-/// labels, publications and inheritance trees are as they were. Different answers say only that a reload is due.
+/// operators, casts, labels, publications and inheritance trees are as they were. Different answers say only that a
+/// reload is due.
 public final class RightsPoll {
     private final Pool pool;
     private final String query;
@@ -59,7 +60,13 @@ public final class RightsPoll {
                         "r.oid, r.rolname, r.rolsuper, r.rolbypassrls, r.rolinherit, r.rolreplication",
                         "pg_catalog.pg_roles r",
                         "true")
-                + digest("f.oid, f.xmin", "pg_catalog.pg_proc f", "f.oid >= 16384 OR f.proacl IS NOT NULL")
+                // one of the server's that was written after the others is one that somebody replaced
+                + digest(
+                        "f.oid, f.xmin",
+                        "pg_catalog.pg_proc f",
+                        "f.oid >= 16384 OR f.proacl IS NOT NULL OR " + replacedBuiltIns("f"))
+                + digest("o.oid, o.xmin", "pg_catalog.pg_operator o", "o.oid >= 16384")
+                + digest("k.oid, k.xmin", "pg_catalog.pg_cast k", "k.oid >= 16384")
                 + digest("e.oid, e.xmin", "pg_catalog.pg_enum e", "true")
                 + digest("t.oid, t.xmin", "pg_catalog.pg_type t", "t.oid >= 16384 AND t.typtype IN ('d', 'e', 'r')")
                 + digest("x.indexrelid, x.indisvalid, x.indisreplident", "pg_catalog.pg_index x", "x.indisreplident")
@@ -68,6 +75,11 @@ public final class RightsPoll {
                 + digest("s.oid, s.xmin", "pg_catalog.pg_publication_rel s", "true")
                 + digest("u.oid, u.xmin", "pg_catalog.pg_publication_namespace u", "true")
                 + ")";
+    }
+
+    /// Rows of `pg_proc` that a cluster did not begin with; initdb itself replaces some.
+    static String replacedBuiltIns(String alias) {
+        return alias + ".xmin <> '1'::pg_catalog.xid";
     }
 
     /// Count and sum of the hashes of all rows, whatever their order.

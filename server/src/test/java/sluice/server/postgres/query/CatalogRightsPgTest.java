@@ -223,6 +223,8 @@ class CatalogRightsPgTest {
                     "CREATE TABLE leaf PARTITION OF root FOR VALUES IN (1)",
                     "CREATE TYPE mood AS ENUM ('sad')",
                     "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+                    "CREATE FUNCTION peek(jsonb, uuid) RETURNS text LANGUAGE sql AS 'SELECT NULL::text'",
+                    "CREATE FUNCTION identify(text) RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid'",
                     "CREATE PUBLICATION sluice FOR TABLE t");
             RightsPoll poll = new RightsPoll(pool, "sluice", TIMEOUT);
             for (String still : List.of(
@@ -254,6 +256,14 @@ class CatalogRightsPgTest {
                     "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'",
                     "REVOKE EXECUTE ON FUNCTION f() FROM PUBLIC",
                     "REVOKE EXECUTE ON FUNCTION pg_catalog.int4eq FROM PUBLIC",
+                    "CREATE OR REPLACE FUNCTION pg_catalog.lower(text) RETURNS text LANGUAGE internal IMMUTABLE STRICT"
+                            + " AS 'upper'",
+                    "CREATE OR REPLACE FUNCTION pg_catalog.lower(text) RETURNS text LANGUAGE internal IMMUTABLE STRICT"
+                            + " AS 'lower'",
+                    "CREATE OPERATOR public.->> (LEFTARG = jsonb, RIGHTARG = uuid, FUNCTION = peek)",
+                    "DROP OPERATOR public.->> (jsonb, uuid)",
+                    "CREATE CAST (text AS uuid) WITH FUNCTION identify(text)",
+                    "DROP CAST (text AS uuid)",
                     "ALTER TYPE mood ADD VALUE 'ok'",
                     "ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'",
                     "TRUNCATE leaf",
