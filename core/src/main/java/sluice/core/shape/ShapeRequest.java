@@ -16,7 +16,8 @@ public record ShapeRequest(
         @Nullable List<String> columns,
         @Nullable List<String> ops,
         Transitions transitions,
-        List<String> unsupported) {
+        List<String> unsupported)
+        implements SubscriptionTarget {
     public ShapeRequest {
         columns = columns == null ? null : List.copyOf(columns);
         ops = ops == null ? null : List.copyOf(ops);

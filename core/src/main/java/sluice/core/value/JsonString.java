@@ -70,6 +70,13 @@ public final class JsonString {
         return out.toBytes();
     }
 
+    /// Bytes that should be UTF-8 as a JSON string.
+    public static byte[] quoted(byte[] text) {
+        var out = new ByteSink(text.length + 16);
+        quote(text, 0, text.length, out);
+        return out.toBytes();
+    }
+
     /// The inside of a JSON string: the text without quotes around it.
     static void escape(byte[] text, int from, int to, ByteSink out) {
         int plainFrom = from;
