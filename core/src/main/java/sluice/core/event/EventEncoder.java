@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Relation;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
@@ -18,17 +19,20 @@ import sluice.core.wal.Lsn;
 
 /// Writes change events, each distinct body once.
 ///
+/// Rows of a snapshot are written by {@link #beginSnapshot} and {@link #snapshotRow}, by an encoder of their own.
+///
 /// Life: {@link #beginCommit}, then for each change {@link #beginChange} and, for each group of subscriptions that
 /// see it
-/// alike, {@link #body}. A body asked for again is the same object. Owned by the engine's thread; what it returns may
-/// go
-/// to any.
+/// alike, {@link #body}. A body asked for again is the same object. Owned by one thread; what it returns may go to
+/// any.
 public final class EventEncoder {
     /// Distinct bodies of one change that are remembered. When there are more the oldest is forgotten, and written
     /// again
     /// if it is asked for.
     private static final int REMEMBERED_MAX = 8;
 
+    private static final String TOO_LARGE = ",\"degraded\":\"change_too_large\"";
+    private static final byte[] NO_POSITION = new byte[0];
     private static final int SINK_KEPT_MAX = 1024 * 1024;
 
     private record Remembered(
@@ -77,12 +81,8 @@ public final class EventEncoder {
         oldest = 0;
         if (!change.relation().equals(relation)) {
             relation = change.relation();
-            sink.clear(SINK_KEPT_MAX);
-            sink.put(",\"schema\":");
-            JsonString.quote(change.relation().schema(), sink);
-            sink.put(",\"table\":");
-            JsonString.quote(change.relation().name(), sink);
-            relationMembers = sink.toBytes();
+            relationMembers = relationMembers(
+                    change.relation().schema(), change.relation().name());
         }
         record = switch (change) {
             case Change.Insert insert -> insert.row();
@@ -96,6 +96,15 @@ public final class EventEncoder {
             case Change.Delete delete -> delete.old();
             case Change.Truncate truncate -> null;
         };
+    }
+
+    private byte[] relationMembers(String schema, String table) {
+        sink.clear(SINK_KEPT_MAX);
+        sink.put(",\"schema\":");
+        JsonString.quote(schema, sink);
+        sink.put(",\"table\":");
+        JsonString.quote(table, sink);
+        return sink.toBytes();
     }
 
     /// The change as a group of subscriptions sees it.
@@ -129,6 +138,44 @@ public final class EventEncoder {
         return close();
     }
 
+    /// What follows are rows of a table as they were at a position of the log.
+    ///
+    /// @param columns where their tuples keep the columns of the projections that will be asked for
+    public void beginSnapshot(Relation of, Lsn floor, ColumnMapping columns) {
+        commitLsn = NO_POSITION;
+        sink.clear(SINK_KEPT_MAX);
+        sink.put(",\"commit_lsn\":\"");
+        sink.put(floor.toString());
+        sink.put('"');
+        commitMembers = sink.toBytes();
+        relation = null;
+        relationMembers = relationMembers(of.schema(), of.name());
+        mapping = columns;
+    }
+
+    /// What is known of a snapshot's row.
+    public enum RowPart {
+        WHOLE,
+        /// It is too large to be sent, so only its key was read.
+        KEY
+    }
+
+    /// A row of a snapshot, in the form of an insert of the same row.
+    public EventBody snapshotRow(Tuple row, RowPart part, Projection projection) {
+        open(Operation.INSERT);
+        boolean fits = part == RowPart.WHOLE && textBytes(projection, row, Cut.WHOLE) <= changeBytesMax;
+        if (fits) {
+            image(",\"record\":", projection, row, Cut.WHOLE);
+        } else {
+            if (textBytes(projection, row, Cut.KEY_ONLY) <= changeBytesMax) {
+                image(",\"record\":", projection, row, Cut.KEY_ONLY);
+            }
+            sink.put(TOO_LARGE);
+        }
+        sink.put(",\"snapshot\":true");
+        return close();
+    }
+
     private EventBody encode(Operation operation, Transition transition, Projection projection, Images images) {
         Tuple shownRecord = images.showRecord() ? record : null;
         Tuple shownOld = images.showOld() ? old : null;
@@ -150,7 +197,7 @@ public final class EventEncoder {
             case LEAVE -> sink.put(",\"transition\":\"leave\"");
         }
         if (!fits) {
-            sink.put(",\"degraded\":\"change_too_large\"");
+            sink.put(TOO_LARGE);
         }
         return close();
     }

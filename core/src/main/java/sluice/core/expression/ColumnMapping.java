@@ -1,5 +1,6 @@
 package sluice.core.expression;
 
+import java.util.List;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.pgoutput.RelationDefinition;
@@ -32,6 +33,20 @@ public final class ColumnMapping {
                     positions[column.attnum()] = i;
                 }
             }
+        }
+        return new ColumnMapping(positions);
+    }
+
+    /// The mapping of tuples that hold these columns in this order and no other.
+    public static ColumnMapping ofSelected(List<Integer> attnums) {
+        int highest = 0;
+        for (int attnum : attnums) {
+            highest = Math.max(highest, attnum);
+        }
+        int[] positions = new int[highest + 1];
+        java.util.Arrays.fill(positions, ABSENT);
+        for (int i = 0; i < attnums.size(); i++) {
+            positions[attnums.get(i)] = i;
         }
         return new ColumnMapping(positions);
     }

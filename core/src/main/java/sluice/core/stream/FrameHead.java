@@ -12,13 +12,15 @@ import sluice.core.value.ByteSink;
 /// data: {"sub":<label>,"seq":<seq>,
 /// ```
 ///
-/// {@link EventBody#tail} follows it without anything between. Allocates nothing, so any shard may call it for every
+/// {@link EventBody#tail} follows it without anything between. A body of no commit has no position to come back to:
+/// its frame has no `id` line. Allocates nothing, so any shard may call it for every
 /// delivery.
 public final class FrameHead {
-    private static final byte[] EVENT = ascii("event: change\nid: ");
+    private static final byte[] EVENT = ascii("event: change");
+    private static final byte[] ID = ascii("\nid: ");
     private static final byte[] DATA = ascii("\ndata: {\"sub\":");
     private static final byte[] SEQ = ascii(",\"seq\":");
-    private static final int FIXED = EVENT.length + 1 + DATA.length + SEQ.length + 1;
+    private static final int FIXED = EVENT.length + DATA.length + SEQ.length + 1;
 
     private FrameHead() {}
 
@@ -28,7 +30,9 @@ public final class FrameHead {
 
     /// Bytes the head takes, the tail not counted.
     public static int length(EventBody body, SubscriptionTag tag, long seq) {
-        return FIXED + body.commitLsn().length + tag.labelJson().length + 2 * digits(seq);
+        int digits = digits(seq);
+        int id = body.hasPosition() ? ID.length + body.commitLsn().length + 1 + digits : 0;
+        return FIXED + id + tag.labelJson().length + digits;
     }
 
     /// Writes the head.
@@ -39,9 +43,12 @@ public final class FrameHead {
     public static int write(byte[] into, int at, EventBody body, SubscriptionTag tag, long seq) {
         int digits = digits(seq);
         int next = copy(EVENT, into, at);
-        next = copy(body.commitLsn(), into, next);
-        into[next++] = ':';
-        next = decimal(seq, digits, into, next);
+        if (body.hasPosition()) {
+            next = copy(ID, into, next);
+            next = copy(body.commitLsn(), into, next);
+            into[next++] = ':';
+            next = decimal(seq, digits, into, next);
+        }
         next = copy(DATA, into, next);
         next = copy(tag.labelJson(), into, next);
         next = copy(SEQ, into, next);
@@ -53,9 +60,12 @@ public final class FrameHead {
     /// Appends the head.
     public static void append(ByteSink out, EventBody body, SubscriptionTag tag, long seq) {
         out.put(EVENT);
-        out.put(body.commitLsn());
-        out.put(':');
-        out.putDecimal(seq);
+        if (body.hasPosition()) {
+            out.put(ID);
+            out.put(body.commitLsn());
+            out.put(':');
+            out.putDecimal(seq);
+        }
         out.put(DATA);
         out.put(tag.labelJson());
         out.put(SEQ);

@@ -57,9 +57,10 @@ class EventEncoderTest {
         encoder.beginChange(new Change.Insert(NOTES, tuple("7", null, "hidden", "{\"k\": [1]}")), MAPPING);
         JsonNode event = event(encoder.body(Operation.INSERT, Transition.NONE, VISIBLE, Images.RECORD));
         assertThat(event).isEqualTo(Json.parse("""
-                {"op":"INSERT","schema":"public","table":"notes","commit_lsn":"16/B374D848",
-                 "commit_time":"2026-09-29T20:24:42.39Z",
-                 "record":{"id":7,"title":null,"a\\"b\\n\\u2028😀":{"k":[1]}}}"""));
+            {"op":"INSERT","schema":"public","table":"notes","commit_lsn":"16/B374D848",
+             "commit_time":"2026-09-29T20:24:42.39Z",
+             "record":{"id":7,"title":null,"a\\"b\\n\\u2028😀":{"k":[1]}}}\
+            """));
         assertThat(event.toString()).doesNotContain("hidden").doesNotContain("secret");
     }
 
@@ -74,6 +75,36 @@ class EventEncoderTest {
         JsonNode both = event(encoder.body(Operation.UPDATE, Transition.NONE, VISIBLE, Images.RECORD_AND_OLD));
         assertThat(both.get("old")).isEqualTo(Json.parse("{\"id\":6,\"title\":\"previous\"}"));
         assertThat(both.get("record").get("title").textValue()).isEqualTo("now");
+    }
+
+    @Test
+    void a_row_of_a_snapshot_looks_like_its_insert_without_commit() {
+        encoder.beginSnapshot(relation(), Lsn.parse("16/B374D900"), MAPPING);
+        EventBody body =
+                encoder.snapshotRow(tuple("7", null, "hidden", "{\"k\": [1]}"), EventEncoder.RowPart.WHOLE, VISIBLE);
+        assertThat(body.hasPosition()).isFalse();
+        assertThat(row(body)).isEqualTo(Json.parse("""
+            {"op":"INSERT","schema":"public","table":"notes","commit_lsn":"16/B374D900",
+             "record":{"id":7,"title":null,"a\\"b\\n\\u2028😀":{"k":[1]}},"snapshot":true}\
+            """));
+
+        encoder.beginCommit(Lsn.parse("16/B374D848"), Instant.parse("2026-09-29T20:24:42.390000Z"));
+        encoder.beginChange(new Change.Insert(NOTES, tuple("7", null, "hidden", "{\"k\": [1]}")), MAPPING);
+        EventBody live = encoder.body(Operation.INSERT, Transition.NONE, VISIBLE, Images.RECORD);
+        assertThat(event(live).get("record")).isEqualTo(row(body).get("record"));
+    }
+
+    @Test
+    void a_row_of_a_snapshot_that_is_too_large_keeps_its_key() {
+        encoder.beginSnapshot(relation(), Lsn.parse("16/B374D900"), MAPPING);
+        JsonNode whole =
+                row(encoder.snapshotRow(tuple("7", "x".repeat(1001), "y", "1"), EventEncoder.RowPart.WHOLE, VISIBLE));
+        JsonNode keyOnly =
+                row(encoder.snapshotRow(tuple("7", null, NOT_SENT, null), EventEncoder.RowPart.KEY, VISIBLE));
+        assertThat(whole).isEqualTo(keyOnly);
+        assertThat(whole.get("record")).isEqualTo(Json.parse("{\"id\":7}"));
+        assertThat(whole.get("degraded").textValue()).isEqualTo("change_too_large");
+        assertThat(whole.get("snapshot").booleanValue()).isTrue();
     }
 
     @Test
@@ -213,8 +244,9 @@ class EventEncoderTest {
     void a_truncate_has_its_commit_and_no_row() {
         encoder.beginChange(new Change.Truncate(NOTES), MAPPING);
         assertThat(event(encoder.truncate())).isEqualTo(Json.parse("""
-                {"op":"TRUNCATE","schema":"public","table":"notes","commit_lsn":"16/B374D848",
-                 "commit_time":"2026-09-29T20:24:42.39Z"}"""));
+            {"op":"TRUNCATE","schema":"public","table":"notes","commit_lsn":"16/B374D848",
+             "commit_time":"2026-09-29T20:24:42.39Z"}\
+            """));
     }
 
     @Test
@@ -235,6 +267,13 @@ class EventEncoderTest {
         assertThat(Timestamps.rfc3339(Instant.parse("2026-09-29T20:24:00.1203Z")))
                 .isEqualTo("2026-09-29T20:24:00.1203Z");
         assertThat(Timestamps.rfc3339(Instant.parse("1969-12-31T23:59:59.5Z"))).isEqualTo("1969-12-31T23:59:59.5Z");
+    }
+
+    /// Of a snapshot, which has no id.
+    private static JsonNode row(EventBody body) {
+        assertThat(body.commitLsn()).isEmpty();
+        return Json.line(("{" + new String(body.tail(), StandardCharsets.UTF_8).stripTrailing())
+                .getBytes(StandardCharsets.UTF_8));
     }
 
     private static JsonNode event(EventBody body) {

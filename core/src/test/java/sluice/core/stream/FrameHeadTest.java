@@ -39,6 +39,26 @@ class FrameHeadTest {
     }
 
     @Test
+    void a_row_of_no_commit_has_no_id() {
+        var row = new EventBody(new byte[0], bytes("\"op\":\"INSERT\",\"snapshot\":true}\n\n"));
+        for (long seq : new long[] {1, 10, Long.MAX_VALUE}) {
+            var tag = SubscriptionTag.of("docs");
+            var sink = new ByteSink(8);
+            FrameHead.append(sink, row, tag, seq);
+            byte[] head = sink.toBytes();
+            assertThat(head).hasSize(FrameHead.length(row, tag, seq));
+            byte[] written = new byte[head.length];
+            assertThat(FrameHead.write(written, 0, row, tag, seq)).isEqualTo(head.length);
+            assertThat(written).isEqualTo(head);
+
+            sink.put(row.tail());
+            assertThat(new String(sink.toBytes(), StandardCharsets.UTF_8))
+                    .isEqualTo("event: change\ndata: {\"sub\":\"docs\",\"seq\":" + seq
+                            + ",\"op\":\"INSERT\",\"snapshot\":true}\n\n");
+        }
+    }
+
+    @Test
     void a_count_below_zero_is_refused() {
         assertThatThrownBy(() -> FrameHead.append(new ByteSink(8), BODY, SubscriptionTag.of("a"), -1))
                 .isInstanceOf(IllegalArgumentException.class);

@@ -13,7 +13,8 @@ import sluice.core.stream.SubscriptionTag;
 /// being written. The ring grows by doubling; its bounds are the stream's to check, since
 /// only a whole commit may enter.
 final class FrameQueue {
-    private static final byte[] HEAD = ascii("event: change\nid: ");
+    private static final byte[] HEAD = ascii("event: change");
+    private static final byte[] ID = ascii("\nid: ");
     private static final byte[] DATA = ascii("\ndata: {\"sub\":");
     private static final byte[] SEQ = ascii(",\"seq\":");
     private static final int FIRST_CAPACITY = 8;
@@ -103,10 +104,9 @@ final class FrameQueue {
     private int length(int slot) {
         Object body = body(slot);
         if (body instanceof EventBody event) {
+            int id = event.hasPosition() ? ID.length + event.commitLsn().length + 1 + digits(seqs[slot]) : 0;
             return HEAD.length
-                    + event.commitLsn().length
-                    + 1
-                    + digits(seqs[slot])
+                    + id
                     + DATA.length
                     + tag(slot).labelJson().length
                     + SEQ.length
@@ -136,9 +136,12 @@ final class FrameQueue {
 
     private static void writeChange(ByteBuf out, SubscriptionTag tag, long seq, EventBody event) {
         out.writeBytes(HEAD);
-        out.writeBytes(event.commitLsn());
-        out.writeByte(':');
-        writeDecimal(out, seq);
+        if (event.hasPosition()) {
+            out.writeBytes(ID);
+            out.writeBytes(event.commitLsn());
+            out.writeByte(':');
+            writeDecimal(out, seq);
+        }
         out.writeBytes(DATA);
         out.writeBytes(tag.labelJson());
         out.writeBytes(SEQ);
