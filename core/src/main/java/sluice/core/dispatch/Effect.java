@@ -62,5 +62,8 @@ public sealed interface Effect {
     /// An answer to {@link Input.Count}.
     record Counted(long requestId, Census census) implements Effect {}
 
+    /// An answer to {@link Input.Control} or {@link Input.DropShapes}; exactly one for each.
+    record Answered(long requestId, ControlAnswer answer) implements Effect {}
+
     record Log(Notice notice) implements Effect {}
 }

@@ -10,7 +10,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Origin;
 import sluice.core.catalog.CatalogImage;
-import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
 import sluice.core.dispatch.CommitDispatch.Pass;
@@ -22,6 +21,7 @@ import sluice.core.event.SubscriptionResult;
 import sluice.core.event.SubscriptionResult.Indexing;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.routing.RoutingKey;
+import sluice.core.session.Identity;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamHandle;
@@ -37,7 +37,8 @@ import sluice.core.wal.Lsn;
 /// Confined to one thread. Each commit is one step: its tables' rights are made as new as the commit (for which the
 /// line may park, {@link #acceptsWal}), its changes are decided and handed to the sink, then its end may be
 /// confirmed.
-public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, CommitDispatch.Host, Installation.Host {
+public final class Engine
+        implements Subscribing.Host, RightsKeeper.Host, CommitDispatch.Host, Installation.Host, ControlDesk.Host {
     private final EffectSink effects;
     private final FrameSink sink;
     private final EngineMetrics metrics;
@@ -49,10 +50,11 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private final CommitDispatch dispatch;
     private final CatalogSchedule schedule;
 
-    private final Map<StreamHandle, StreamState> streams = new LinkedHashMap<>();
+    private final Subscribing subscribing;
+    private final ControlDesk desk;
+
+    private final Map<String, StreamState> streamsById = new LinkedHashMap<>();
     private final Map<StreamHandle, SubscribeFlow> opening = new LinkedHashMap<>();
-    private final Map<Long, SubscribeFlow> waitingForTables = new LinkedHashMap<>();
-    private final Map<Long, Instant> tableDeadlines = new LinkedHashMap<>();
     private final List<StreamState> closing = new ArrayList<>();
     private final List<Input> deferred = new ArrayList<>();
 
@@ -85,6 +87,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         this.rights = new RightsKeeper(this, ports.catalog());
         this.schedule = new CatalogSchedule(effects, settings, () -> ++lastRequestId);
         this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
+        this.subscribing = new Subscribing(this, effects, () -> ++lastRequestId);
+        this.desk = new ControlDesk(this, subscribing, effects, sink);
         this.line = new CatalogLine(effects, settings.reloadTimeout(), unseen());
     }
 
@@ -94,6 +98,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     /// Everything up to here has been dispatched.
+    @Override
     public Lsn position() {
         return position;
     }
@@ -106,7 +111,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     public int streamCount() {
-        return streams.size();
+        return streamsById.size();
     }
 
     public void step(Input input, Instant at) {
@@ -143,8 +148,10 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
                 dispatch.checks().answered(id, outcome);
             case Input.Open open -> open(open);
             case Input.Closed closed -> closed(closed.stream());
+            case Input.Control control -> desk.handle(control);
+            case Input.DropShapes(var id, var selection) -> desk.drop(id, selection);
             case Input.Count(var id) ->
-                effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.values())));
+                effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streamsById.values())));
             case Input.Tick() -> tick();
             case Input.SnapshotRead _, Input.SnapshotRows _ -> {}
         }
@@ -194,13 +201,16 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         dispatch.abandonQuestions();
         schedule.restart();
         lastRequestBeforeHistory = lastRequestId;
-        List.copyOf(waitingForTables.keySet()).forEach(id -> catalogAnswered(id, null));
+        subscribing.abandonCatalogs();
         questions.abandon();
         if (lost) {
             String message = "the database was failed over, and commits that had been delivered are not part of it";
-            opening.keySet().forEach(handle -> sink.refuse(handle, ErrorCode.NOT_REPLICATING, message));
+            for (Map.Entry<StreamHandle, SubscribeFlow> waiting : opening.entrySet()) {
+                subscribing.drop(waiting.getValue());
+                sink.refuse(waiting.getKey(), ErrorCode.NOT_REPLICATING, message);
+            }
             opening.clear();
-            List.copyOf(streams.values())
+            List.copyOf(streamsById.values())
                     .forEach(stream -> closeStream(stream, CloseReason.HISTORY_LOST, ErrorCode.HISTORY_LOST, message));
             sink.endCommit();
             awaitingHistory = true;
@@ -313,11 +323,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         CatalogLine.Release moved = line.tick(now, lastRequestId + 1);
         lastRequestId++;
         released(moved);
-        for (Map.Entry<Long, Instant> deadline : List.copyOf(tableDeadlines.entrySet())) {
-            if (now.isAfter(deadline.getValue())) {
-                catalogAnswered(deadline.getKey(), null);
-            }
-        }
+        subscribing.tick(now);
         schedule.tick(now);
     }
 
@@ -330,7 +336,6 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     private void catalogAnswered(long requestId, @Nullable CatalogImage given) {
         CatalogImage image = requestId <= lastRequestBeforeHistory ? null : given;
         shown(image == null ? null : image.stamp());
-        SubscribeFlow waiting = waitingForTables.remove(requestId);
         if (schedule.isOut(requestId)) {
             if (image != null && awaitingHistory) {
                 awaitingHistory = false;
@@ -342,16 +347,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             schedule.loaded(image == null ? null : image.rights(), now);
             return;
         }
-        if (waiting != null) {
-            tableDeadlines.remove(requestId);
-            if (image != null) {
-                take(image, waiting.staleTables());
-            }
-            if (image == null || !waiting.findStaleTables(rights.tables().all()).isEmpty()) {
-                waiting.beginWithoutStaleTables();
-            } else {
-                waiting.begin();
-            }
+        if (subscribing.catalogAnswered(requestId, image)) {
             return;
         }
         List<Integer> asked = line.askedBy(requestId);
@@ -361,7 +357,8 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         released(line.answered(requestId, image == null ? null : image.stamp(), now));
     }
 
-    private void take(CatalogImage answer, @Nullable List<Integer> asked) {
+    @Override
+    public void take(CatalogImage answer, @Nullable List<Integer> asked) {
         if (rights.apply(answer, asked)) {
             effects.emit(new Effect.UseCatalog(rights.catalog()));
             if (asked != null) {
@@ -390,60 +387,31 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
             sink.refuse(open.stream(), ErrorCode.NOT_REPLICATING, "replication has not started");
             return;
         }
-        SubscribeFlow flow = new SubscribeFlow(this, open);
+        StreamState stream = new StreamState(open.stream(), open.identity());
+        SubscribeFlow flow = subscribing.flow(stream, open.requests(), this::opened);
         opening.put(open.stream(), flow);
-        prepare(flow);
-    }
-
-    /// Begins a flow on tables whose catalog is as new as what announced them.
-    private void prepare(SubscribeFlow flow) {
-        List<Integer> stale = flow.findStaleTables(rights.tables().all());
-        if (stale.isEmpty()) {
-            flow.begin();
-        } else {
-            long id = ++lastRequestId;
-            waitingForTables.put(id, flow);
-            tableDeadlines.put(id, now.plus(settings.reloadTimeout()));
-            effects.emit(new Effect.LoadCatalog(id, new CatalogScope.Tables(stale)));
-        }
-    }
-
-    @Override
-    public void resolved(SubscribeFlow flow) {
-        if (opening.get(flow.open().stream()) != flow) {
-            return;
-        }
-        install(flow);
+        subscribing.begin(flow);
     }
 
     /// Installs what was granted and writes `ready` in one step: every later commit reaches the stream.
-    private void install(SubscribeFlow flow) {
-        StreamHandle handle = flow.open().stream();
-        if (opening.remove(handle) == null) {
-            return;
-        }
-        boolean moved = flow.isOutdated() || flow.grantsOnStaleTable();
-        if (moved && !flow.isAbandoned()) {
-            opening.put(handle, flow);
-            if (flow.mayRestart()) {
-                prepare(flow);
-            } else {
-                flow.abandon();
-            }
-            return;
-        }
-        StreamState stream = new StreamState(handle, flow.open().identity());
-        streams.put(handle, stream);
+    private void opened(SubscribeFlow flow) {
+        StreamState stream = flow.stream();
+        StreamHandle handle = stream.handle();
+        opening.remove(handle);
+        streamsById.put(handle.streamId(), stream);
         Installation installation = new Installation(this, effects, stream);
         List<SubscriptionResult> results = installation.install(flow);
         sink.open(
                 handle,
                 FrameEncoder.frame(new StreamEvent.Ready(
                         handle.streamId(), now, settings.heartbeat().toMillis(), position, results)));
-        for (StreamEvent.Warning warning : installation.warnings()) {
-            sink.frame(handle, FrameEncoder.frame(warning));
-        }
-        sink.endCommit();
+        installation.warn(sink);
+    }
+
+    @Override
+    public @Nullable StreamState stream(String streamId) {
+        StreamState stream = streamsById.get(streamId);
+        return stream == null || !stream.isOpen() ? null : stream;
     }
 
     @Override
@@ -487,6 +455,7 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
         }
         remove(subscription);
         stream.remove(subscription);
+        desk.ended(subscription);
         if (stream.isOpen()) {
             StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
             sink.frame(
@@ -501,6 +470,21 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     @Override
     public void settled(Subscription subscription) {
         dispatch.settled(subscription, now);
+        desk.settled(subscription);
+    }
+
+    @Override
+    public void unsubscribe(Subscription subscription) {
+        remove(subscription);
+        subscription.stream().remove(subscription);
+        dispatch.settled(subscription, now);
+    }
+
+    @Override
+    public void rebind(StreamState stream, Identity identity) {
+        stream.rebind(identity);
+        sink.expires(stream.handle(), identity.expiresAt());
+        List.copyOf(stream.subscriptions()).forEach(rights::callerChanged);
     }
 
     @Override
@@ -523,8 +507,11 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     private void closed(StreamHandle handle) {
-        opening.remove(handle);
-        StreamState stream = streams.get(handle);
+        SubscribeFlow flow = opening.remove(handle);
+        if (flow != null) {
+            subscribing.drop(flow);
+        }
+        StreamState stream = streamsById.get(handle.streamId());
         if (stream == null || !stream.isOpen()) {
             return;
         }
@@ -533,11 +520,22 @@ public final class Engine implements SubscribeFlow.Engine, RightsKeeper.Host, Co
     }
 
     private void forget(StreamState stream) {
-        streams.remove(stream.handle());
+        streamsById.remove(stream.handle().streamId());
+        desk.closed(stream);
         for (Subscription subscription : List.copyOf(stream.subscriptions())) {
             remove(subscription);
         }
         CommitDispatch.forget(stream);
+    }
+
+    @Override
+    public Iterable<TableState> tables() {
+        return rights.tables().all();
+    }
+
+    @Override
+    public List<TableState> tablesNamed(String schema, String table) {
+        return rights.tables().named(schema, table);
     }
 
     @Override

@@ -73,6 +73,14 @@ public sealed interface Input {
         }
     }
 
+    /// A verified caller asks something of an open stream. Answered by {@link Effect.Answered}, always.
+    ///
+    /// @param streamId as the client named it
+    record Control(long requestId, String streamId, Identity caller, ControlRequest request) implements Input {}
+
+    /// An operator drops shapes. Answered by {@link Effect.Answered}.
+    record DropShapes(long requestId, ShapeSelection selection) implements Input {}
+
     /// The stream ended on the server's side or by the client; the engine asked for nothing.
     record Closed(StreamHandle stream, CloseReason reason) implements Input {}
 

@@ -13,14 +13,16 @@ import sluice.core.dispatch.EngineMetrics.Resolution;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.error.WarningCode;
+import sluice.core.event.FrameEncoder;
 import sluice.core.event.StreamEvent;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.routing.RoutingKey;
+import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 import sluice.core.wal.Lsn;
 
-/// Installs the granted entries of one request, in its order, and says how each fared. Made once for each stream.
+/// Installs the granted entries of one request, in its order, and says how each fared. Made once for each request.
 final class Installation {
     private static final int REFUSALS_LOGGED_MAX = 20;
 
@@ -56,9 +58,12 @@ final class Installation {
         this.stream = stream;
     }
 
-    /// What the granted entries' clients should know, once {@link #install} has run.
-    List<StreamEvent.Warning> warnings() {
-        return warnings;
+    /// Tells the client what it should know of the granted entries, once {@link #install} has run.
+    void warn(FrameSink sink) {
+        for (StreamEvent.Warning warning : warnings) {
+            sink.frame(stream.handle(), FrameEncoder.frame(warning));
+        }
+        sink.endCommit();
     }
 
     List<SubscriptionResult> install(SubscribeFlow flow) {
@@ -81,7 +86,7 @@ final class Installation {
 
     private SubscriptionResult result(SubscribeFlow.Entry entry, Duration took) {
         String label = entry.request().label();
-        RequestException refusal = entry.refusal();
+        RequestException refusal = entry.refusal() != null ? entry.refusal() : overLimit(label);
         TableState table = refusal == null ? host.table(entry.draft().relation().oid()) : null;
         RoutingKey key = table == null ? null : RoutingKey.of(entry.filter(), table.relation());
         if (refusal == null && table != null && key == null && !host.admitsUnindexed()) {
@@ -131,6 +136,19 @@ final class Installation {
                         key == null ? null : key.column(),
                         rule.reason(),
                         own));
+    }
+
+    /// Another request of the stream may have been installed since this one began.
+    private @Nullable RequestException overLimit(String label) {
+        if (stream.isTaken(label)) {
+            return StreamLimits.duplicate(label);
+        }
+        try {
+            StreamLimits.admit(host.settings(), stream, 0);
+            return null;
+        } catch (RequestException full) {
+            return full;
+        }
     }
 
     private static Resolution resolution(ErrorCode code) {

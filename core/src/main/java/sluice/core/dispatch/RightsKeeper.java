@@ -308,8 +308,25 @@ final class RightsKeeper {
                 && before.collationOid() == now.collationOid();
     }
 
-    /// Composes the rule of an open subscription again.
+    /// The stream of the subscription goes on under another token. What waits was judged for the token before: it
+    /// needs the yes of both.
+    void callerChanged(Subscription subscription) {
+        TableState table = tables.table(subscription.relationOid());
+        if (table != null) {
+            Lsn dispatched = host.dispatchedUntil();
+            Lsn moved = table.rightsMovedUntil();
+            compose(subscription, table, moved.isAfter(dispatched) ? moved : dispatched);
+        }
+    }
+
     private void compose(Subscription subscription, TableState table) {
+        compose(subscription, table, table.rightsMovedUntil());
+    }
+
+    /// Composes the rule of an open subscription again.
+    ///
+    /// @param until rows of commits before this need the yes of the present rule too
+    private void compose(Subscription subscription, TableState table, Lsn until) {
         if (subscription.state() == Subscription.State.ENDED) {
             return;
         }
@@ -333,7 +350,7 @@ final class RightsKeeper {
         RulePlan plan = host.planner()
                 .plan(catalog, table.relation(), role, subscription.filter().conjuncts());
         Rule before = subscription.rule();
-        subscription.needsAlso(before, table.rightsMovedUntil(), host.dispatchedUntil());
+        subscription.needsAlso(before, until, host.dispatchedUntil());
         subscription.resolving();
         Asking asking = new Asking(plan, visible, subscription.generation(), host.now());
         host.questions()

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
@@ -15,14 +16,16 @@ import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
+import sluice.core.session.Identity;
 import sluice.core.shape.Filter;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.StreamState;
 
 /// The subscriptions of one request on their way to being installed. Owned by the engine's thread.
 ///
 /// Life: {@link #begin} checks each entry against the catalog; PostgreSQL types the filters' literals; the rules are
-/// composed; PostgreSQL evaluates what depends on the caller; then `done` is told, in the same step in which all
+/// composed; PostgreSQL evaluates what depends on the caller; then its end is told, in the same step in which all
 /// granted entries are to be installed. An entry that is refused on the way leaves the others alone. If the catalog
 /// moved in between, everything is begun again.
 final class SubscribeFlow {
@@ -45,9 +48,6 @@ final class SubscribeFlow {
         EngineSettings settings();
 
         EngineMetrics metrics();
-
-        /// Every entry is granted or refused.
-        void resolved(SubscribeFlow flow);
 
         Instant now();
     }
@@ -99,7 +99,10 @@ final class SubscribeFlow {
     }
 
     private final Engine engine;
-    private final Input.Open open;
+    private final StreamState stream;
+    private final List<SubscriptionRequest> requests;
+    private final Consumer<SubscribeFlow> resolved;
+    private Identity caller;
     private List<Entry> entries = List.of();
     private List<Integer> staleTables = List.of();
     private long catalogVersion;
@@ -108,14 +111,24 @@ final class SubscribeFlow {
     private int restarts;
     private final Instant startedAt;
 
-    SubscribeFlow(Engine engine, Input.Open open) {
+    /// @param stream being opened, or open
+    /// @param resolved told when every entry is granted or refused
+    SubscribeFlow(
+            Engine engine, StreamState stream, List<SubscriptionRequest> requests, Consumer<SubscribeFlow> resolved) {
         this.engine = engine;
-        this.open = open;
+        this.stream = stream;
+        this.requests = requests;
+        this.resolved = resolved;
+        this.caller = stream.identity();
         this.startedAt = engine.now();
     }
 
-    Input.Open open() {
-        return open;
+    StreamState stream() {
+        return stream;
+    }
+
+    List<SubscriptionRequest> requests() {
+        return requests;
     }
 
     /// When the request came in.
@@ -144,7 +157,7 @@ final class SubscribeFlow {
     }
 
     private boolean isRequested(TableState table) {
-        for (SubscriptionRequest request : open.requests()) {
+        for (SubscriptionRequest request : requests) {
             ShapeRequest shape = request.shape();
             if (shape != null
                     && shape.schema().equals(table.relation().schema())
@@ -155,9 +168,9 @@ final class SubscribeFlow {
         return false;
     }
 
-    /// Whether rights or definitions moved since the flow was begun.
+    /// Whether rights, definitions or the caller moved since the flow was begun.
     boolean isOutdated() {
-        return catalogVersion != engine.catalogVersion();
+        return catalogVersion != engine.catalogVersion() || !caller.equals(stream.identity());
     }
 
     /// Whether a table was announced after its granted entry was composed.
@@ -196,12 +209,13 @@ final class SubscribeFlow {
 
     void begin() {
         catalogVersion = engine.catalogVersion();
+        caller = stream.identity();
         List<Entry> fresh = new ArrayList<>();
-        for (SubscriptionRequest request : open.requests()) {
+        for (SubscriptionRequest request : requests) {
             fresh.add(new Entry(request));
         }
         entries = fresh;
-        Role role = engine.catalog().role(open.identity().role());
+        Role role = engine.catalog().role(caller.role());
         int accepted = 0;
         Set<String> labels = new LinkedHashSet<>();
         for (Entry entry : entries) {
@@ -209,15 +223,13 @@ final class SubscribeFlow {
                 admit(entry, accepted);
                 if (role == null) {
                     throw new RequestException(
-                            ErrorCode.SHAPE_NOT_AUTHORIZED,
-                            "role \"" + open.identity().role() + "\" does not exist");
+                            ErrorCode.SHAPE_NOT_AUTHORIZED, "role \"" + caller.role() + "\" does not exist");
                 }
                 entry.draft = ShapeReader.read(engine.catalog(), role, entry.request());
                 readable(entry.draft());
-                if (!labels.add(entry.request().label())) {
-                    throw new RequestException(
-                            ErrorCode.DUPLICATE_SUB,
-                            "\"" + entry.request().label() + "\" names another subscription of this stream");
+                if (stream.isTaken(entry.request().label())
+                        || !labels.add(entry.request().label())) {
+                    throw StreamLimits.duplicate(entry.request().label());
                 }
                 accepted++;
             } catch (RequestException refused) {
@@ -232,16 +244,7 @@ final class SubscribeFlow {
         if (entry.request().label().isEmpty()) {
             return;
         }
-        EngineSettings settings = engine.settings();
-        if (accepted >= settings.subscriptionsPerStreamMax()) {
-            throw new RequestException(
-                    ErrorCode.TOO_MANY_SUBSCRIPTIONS,
-                    "a stream has at most " + settings.subscriptionsPerStreamMax() + " subscriptions");
-        }
-        if (accepted >= settings.shapesPerStreamMax()) {
-            throw new RequestException(
-                    ErrorCode.TOO_MANY_SHAPES, "a stream has at most " + settings.shapesPerStreamMax() + " shapes");
-        }
+        StreamLimits.admit(engine.settings(), stream, accepted);
     }
 
     private void readable(ShapeReader.Draft draft) {
@@ -267,12 +270,11 @@ final class SubscribeFlow {
         ask(folds, memory, this::literalsAnswered);
     }
 
-    private void ask(
-            List<Fold> folds, Questions.Memory memory, java.util.function.Consumer<@Nullable List<FoldAnswer>> then) {
+    private void ask(List<Fold> folds, Questions.Memory memory, Consumer<@Nullable List<FoldAnswer>> then) {
         if (folds.isEmpty()) {
             then.accept(List.of());
         } else {
-            engine.questions().ask(open.identity(), folds, memory, engine.now(), then);
+            engine.questions().ask(caller, folds, memory, engine.now(), then);
         }
     }
 
@@ -297,7 +299,7 @@ final class SubscribeFlow {
     }
 
     private void askRules() {
-        Role role = engine.catalog().role(open.identity().role());
+        Role role = engine.catalog().role(caller.role());
         List<Fold> folds = new ArrayList<>();
         for (Entry entry : entries) {
             if (entry.refusal() == null && role != null) {
@@ -330,7 +332,7 @@ final class SubscribeFlow {
             taken = end;
         }
         if (!restarted()) {
-            engine.resolved(this);
+            resolved.accept(this);
         }
     }
 
@@ -353,7 +355,7 @@ final class SubscribeFlow {
 
     /// Rights moved while PostgreSQL was asked: what was composed may be wider than what holds now.
     private boolean restarted() {
-        if (catalogVersion == engine.catalogVersion()) {
+        if (!isOutdated()) {
             return false;
         }
         if (!mayRestart()) {
@@ -372,6 +374,6 @@ final class SubscribeFlow {
                         ErrorCode.CATALOG_UNAVAILABLE, "PostgreSQL did not answer about the caller in time"));
             }
         }
-        engine.resolved(this);
+        resolved.accept(this);
     }
 }

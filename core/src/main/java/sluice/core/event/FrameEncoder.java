@@ -1,10 +1,12 @@
 package sluice.core.event;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.value.ByteSink;
 import sluice.core.value.JsonString;
+import sluice.core.wal.Lsn;
 
 /// Stream events other than changes as whole frames of Server-Sent Events:
 ///
@@ -41,6 +43,27 @@ public final class FrameEncoder {
         }
         out.put("\n\n");
         return out.toBytes();
+    }
+
+    /// The body of the answer to a request for more subscriptions.
+    public static byte[] subscribed(List<SubscriptionResult> results, Lsn walLsn) {
+        var out = new ByteSink(256);
+        out.put("{\"results\":");
+        results(results, out);
+        text(",\"wal_lsn\":", walLsn.toString(), out);
+        out.put('}');
+        return out.toBytes();
+    }
+
+    private static void results(List<SubscriptionResult> results, ByteSink out) {
+        out.put('[');
+        for (int i = 0; i < results.size(); i++) {
+            if (i > 0) {
+                out.put(',');
+            }
+            result(results.get(i), out);
+        }
+        out.put(']');
     }
 
     /// The result as one JSON object, as `ready` lists it.
@@ -85,14 +108,9 @@ public final class FrameEncoder {
         if (ready.walLsn() != null) {
             text(",\"wal_lsn\":", ready.walLsn().toString(), out);
         }
-        out.put(",\"subscriptions\":[");
-        for (int i = 0; i < ready.subscriptions().size(); i++) {
-            if (i > 0) {
-                out.put(',');
-            }
-            result(ready.subscriptions().get(i), out);
-        }
-        out.put("]}");
+        out.put(",\"subscriptions\":");
+        results(ready.subscriptions(), out);
+        out.put('}');
     }
 
     private static void warning(StreamEvent.Warning warning, ByteSink out) {

@@ -1,5 +1,6 @@
 package sluice.core.stream;
 
+import java.time.Instant;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
 
@@ -28,6 +29,9 @@ public interface FrameSink {
     /// A close between {@link #change} and {@link #endCommit} drops what the open commit gave the stream: no commit
     /// is ever torn. The engine expects no report of a closing it asked for.
     void close(StreamHandle stream, CloseReason reason, byte[] lastFrame);
+
+    /// The stream's token is another one by now, and ends then.
+    void expires(StreamHandle stream, Instant at);
 
     /// The commit is complete: hand each shard its batch.
     void endCommit();

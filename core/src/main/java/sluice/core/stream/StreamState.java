@@ -6,11 +6,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import sluice.core.session.Identity;
+import sluice.core.wal.Lsn;
 
 /// One open stream as the engine knows it. Owned by the engine's thread.
 public final class StreamState {
     private final StreamHandle handle;
-    private final Identity identity;
+    private Identity identity;
     private final Map<String, Subscription> subscriptionsByLabel = new LinkedHashMap<>();
     private final ArrayDeque<HeldCommit> held = new ArrayDeque<>(0);
     private boolean open = true;
@@ -30,8 +31,14 @@ public final class StreamState {
         return handle;
     }
 
+    /// Whoever the stream's rights are those of, now.
     public Identity identity() {
         return identity;
+    }
+
+    /// The stream goes on under another token. Whatever was decided for the former one has to be decided again.
+    public void rebind(Identity newIdentity) {
+        identity = newIdentity;
     }
 
     public boolean isOpen() {
@@ -48,6 +55,24 @@ public final class StreamState {
 
     public @Nullable Subscription subscription(String label) {
         return subscriptionsByLabel.get(label);
+    }
+
+    /// Whether a subscription of the stream has this label, whatever it is to.
+    public boolean isTaken(String label) {
+        return subscriptionsByLabel.containsKey(label);
+    }
+
+    /// Subscriptions of every kind.
+    public int labelCount() {
+        return subscriptionsByLabel.size();
+    }
+
+    /// Up to where the stream is complete: never past a commit that waits for an answer.
+    ///
+    /// @param dispatched the engine's own position
+    public Lsn completeUntil(Lsn dispatched) {
+        HeldCommit oldest = held.peekFirst();
+        return oldest == null || dispatched.isBefore(oldest.commitLsn()) ? dispatched : oldest.commitLsn();
     }
 
     public void add(Subscription subscription) {

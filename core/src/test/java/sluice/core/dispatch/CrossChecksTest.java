@@ -46,7 +46,7 @@ class CrossChecksTest {
 
     @Test
     void a_row_is_sent_before_anybody_confirms_it() {
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
 
         world.commit(insert("1", "bob", "x"));
 
@@ -56,7 +56,7 @@ class CrossChecksTest {
 
     @Test
     void an_answer_that_agrees_changes_nothing() {
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "bob", "x"), insert("2", "alice", "x"));
         answer(true);
         answer(false);
@@ -70,7 +70,7 @@ class CrossChecksTest {
 
     @Test
     void a_row_shown_wrongly_leaves_the_rule_to_postgresql() {
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "bob", "secret of the row"));
         answer(false);
         poll("same", world.stamp());
@@ -90,7 +90,7 @@ class CrossChecksTest {
 
     @Test
     void a_row_kept_back_wrongly_leaves_the_rule_to_postgresql() {
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "alice", "x"));
         answer(true);
         poll("same", world.stamp());
@@ -116,16 +116,16 @@ class CrossChecksTest {
 
     @Test
     void every_subscription_of_the_same_policies_is_downgraded_and_no_other() {
-        World.Received one = world.open("one", notesShape("a"));
-        World.Received two = world.open("two", notesShape("a"));
+        Received one = world.open("one", notesShape("a"));
+        Received two = world.open("two", notesShape("a"));
         world.plan = granted(of("other", ownedBy("bob")));
-        World.Received other = world.open("other", notesShape("a"));
+        Received other = world.open("other", notesShape("a"));
         world.plan = granted(of("own", ownedBy("bob")));
         world.commit(insert("1", "bob", "x"));
         answer(false);
         poll("same", world.stamp());
 
-        World.Received later = world.open("later", notesShape("a"));
+        Received later = world.open("later", notesShape("a"));
 
         assertThat(one.warned("tier_downgraded")).isTrue();
         assertThat(two.warned("tier_downgraded")).isTrue();
@@ -190,7 +190,7 @@ class CrossChecksTest {
 
     @Test
     void a_decision_past_the_bound_is_counted_and_not_asked_about() {
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
         for (int i = 0; i < 4 * CrossChecks.OUTSTANDING_MAX; i++) {
             world.commit(insert("1", "bob", "x"));
         }
@@ -211,7 +211,7 @@ class CrossChecksTest {
 
     @Test
     void an_error_of_the_database_says_nothing_and_another_decision_takes_its_place() {
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "bob", "x"));
         Effect.Probe check = world.take(Effect.CrossCheck.class).probe();
         world.step(new Input.CrossCheckAnswer(check.probeId(), new ProbeOutcome.Failed("08006")));
@@ -230,7 +230,7 @@ class CrossChecksTest {
 
     @Test
     void a_row_shown_for_which_postgresql_raises_leaves_the_rule_to_postgresql() {
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "bob", "secret of the row"));
         raises("22012");
         assertThat(world.counts.of("downgraded")).isZero();
@@ -337,7 +337,7 @@ class CrossChecksTest {
     void where_queries_per_change_are_denied_the_subscription_ends() {
         Origin.Question question = new Origin.Question("sql of own", OWNER, List.of("own"));
         world.plan = granted(with(ownedBy("bob"), new Origin(question, ProbePermission.DENY, PinnedColumns.NONE)));
-        World.Received stream = world.open("s", notesShape("a"));
+        Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "bob", "x"));
         answer(false);
         poll("same", world.stamp());
@@ -350,7 +350,7 @@ class CrossChecksTest {
         Map<Integer, String> pins = new LinkedHashMap<>();
         pins.put(2, "bob");
         world.plan = granted(of("own", everything(), List.of(2, 3), new PinnedColumns(pins)));
-        World.Received stream = world.open("s", filtered("a", "owner=eq.bob"));
+        Received stream = world.open("s", filtered("a", "owner=eq.bob"));
         while (world.asked(Effect.AskFolds.class)) {
             Effect.AskFolds asked = world.take(Effect.AskFolds.class);
             world.step(new Input.FoldsAnswer(asked.questionId(), List.of(new FoldAnswer.Value("bob"))));

@@ -242,7 +242,7 @@ class EngineTest {
 
     @Test
     void a_filter_finds_its_subscription_among_a_hundred_by_look_up() {
-        World.Received[] streams = new World.Received[100];
+        Received[] streams = new Received[100];
         for (int i = 0; i < streams.length; i++) {
             streams[i] = world.open("user" + i, filtered("s", "owner=eq.user" + i));
             answerLiterals();
@@ -258,7 +258,7 @@ class EngineTest {
 
     @Test
     void an_equality_beside_a_group_of_alternatives_still_finds_its_subscription_by_look_up() {
-        World.Received[] streams = new World.Received[100];
+        Received[] streams = new Received[100];
         for (int i = 0; i < streams.length; i++) {
             streams[i] = world.open(
                     "user" + i, filtered("s", "and(owner=eq.user" + i + ",or(body=eq.x,id=gt.5,body=is.null))"));

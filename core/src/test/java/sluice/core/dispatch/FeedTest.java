@@ -19,7 +19,7 @@ class FeedTest {
 
     @Test
     void a_publication_entry_that_is_another_by_now_ends_the_shapes() {
-        World.Received stream = opened();
+        Received stream = opened();
         move(new Feed("entry 2", "file 1", versions("1")), BY_KEY);
 
         poll();
@@ -31,7 +31,7 @@ class FeedTest {
 
     @Test
     void it_ends_them_before_the_commit_that_announces_the_table_is_dispatched() {
-        World.Received stream = opened();
+        Received stream = opened();
         move(new Feed("entry 2", "file 1", versions("1")), BY_KEY);
 
         world.commit(List.of(NOTES_DEFINITION), insert("1", "alice", "x"));
@@ -43,7 +43,7 @@ class FeedTest {
 
     @Test
     void a_rewrite_of_a_column_ends_the_shapes() {
-        World.Received stream = opened();
+        Received stream = opened();
         move(new Feed("entry 1", "file 2", versions("2")), BY_KEY);
 
         poll();
@@ -54,7 +54,7 @@ class FeedTest {
     @Test
     void storage_that_moves_under_the_same_columns_ends_nothing() {
         // TRUNCATE is in the stream, VACUUM FULL changes no row
-        World.Received stream = opened();
+        Received stream = opened();
         move(new Feed("entry 1", "file 2", versions("1")), BY_KEY);
 
         poll();
@@ -65,7 +65,7 @@ class FeedTest {
 
     @Test
     void columns_that_move_over_the_same_storage_end_nothing() {
-        World.Received stream = opened();
+        Received stream = opened();
         move(new Feed("entry 1", "file 1", versions("2")), BY_KEY);
 
         poll();
@@ -87,7 +87,7 @@ class FeedTest {
         move(World.FEED, new ReplicaIdentity.Uneven("public.notes_1"));
         poll();
 
-        World.Received stream = opened();
+        Received stream = opened();
 
         assertThat(stream.frames.getFirst())
                 .contains(
@@ -98,7 +98,7 @@ class FeedTest {
 
     @Test
     void a_partition_that_becomes_uneven_ends_the_shapes_of_the_root() {
-        World.Received stream = opened();
+        Received stream = opened();
         move(
                 new Feed("entry 1", "file 1", versions("1")),
                 new ReplicaIdentity.Uneven("public.notes_1"),
@@ -109,7 +109,7 @@ class FeedTest {
         assertThat(stream.only("error")).contains("replica_identity_insufficient");
     }
 
-    private World.Received opened() {
+    private Received opened() {
         return world.open("alice", notesShape("a"));
     }
 

@@ -541,7 +541,7 @@ class ParkingTest {
     }
 
     /// A stream whose rule is being composed again and waits for an answer about the caller.
-    private World.Received resolving() {
+    private Received resolving() {
         var stream = world.open("alice", notesShape("a"));
         world.plan = granted(ownedBy("alice"), new Fold("auth.uid()", Oid.TEXT));
         world.moveRights("r2", ALL_COLUMNS);

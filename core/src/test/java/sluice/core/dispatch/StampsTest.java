@@ -26,7 +26,7 @@ class StampsTest {
 
     @Test
     void an_answer_that_sees_its_commit_and_not_an_earlier_one_is_asked_again() {
-        World.Received stream = revokedThenProbed();
+        Received stream = revokedThenProbed();
 
         answer(world.stampWithoutTheOneBefore());
         assertThat(stream.changes()).isEmpty();
@@ -39,7 +39,7 @@ class StampsTest {
 
     @Test
     void a_yes_of_before_the_earlier_commit_is_not_a_yes() {
-        World.Received stream = revokedThenProbed();
+        Received stream = revokedThenProbed();
         answer(world.stampWithoutTheOneBefore());
         world.pass(Duration.ofMillis(50));
 
@@ -51,7 +51,7 @@ class StampsTest {
 
     @Test
     void a_row_is_withheld_and_counted_when_the_earlier_commit_stays_unseen_for_the_stamp_wait() {
-        World.Received stream = revokedThenProbed();
+        Received stream = revokedThenProbed();
         for (int second = 0; second < 12; second++) {
             if (world.asked(Effect.Probe.class)) {
                 answer(world.stampWithoutTheOneBefore());
@@ -67,7 +67,7 @@ class StampsTest {
 
     @Test
     void a_commit_that_an_earlier_answer_has_shown_need_not_be_looked_for_again() {
-        World.Received stream = opened();
+        Received stream = opened();
         world.commit(insert("1", "bob", "x"));
         answer(world.stamp());
         world.commit(insert("2", "bob", "x"));
@@ -82,7 +82,7 @@ class StampsTest {
 
     @Test
     void an_answer_overtaken_by_that_to_a_later_question_is_still_too_old() {
-        World.Received stream = opened();
+        Received stream = opened();
         world.commit(insert("1", "bob", "x"));
         Stamp before = world.stamp();
         world.commit(insert("2", "bob", "x"));
@@ -103,7 +103,7 @@ class StampsTest {
 
     @Test
     void while_it_is_unknown_which_commits_are_unseen_a_probed_row_is_withheld_and_counted() {
-        World.Received stream = opened();
+        Received stream = opened();
         for (int i = 0; i < UnseenCommits.KEPT_MAX + 1; i++) {
             world.commit();
         }
@@ -124,7 +124,7 @@ class StampsTest {
     @Test
     void a_reload_that_does_not_see_an_earlier_commit_is_asked_again() {
         world.plan = granted(everything());
-        World.Received stream = world.open("alice", notesShape("a"));
+        Received stream = world.open("alice", notesShape("a"));
         world.commit(insert("1", "bob", "x"));
         world.commit(List.of(NOTES_DEFINITION), insert("2", "bob", "x"));
         Effect.LoadCatalog early = world.take(Effect.LoadCatalog.class);
@@ -146,7 +146,7 @@ class StampsTest {
         world.commit(insert("1", "bob", "x"));
         world.commit(List.of(NOTES_DEFINITION), insert("2", "bob", "x"));
 
-        World.Received stream = world.open("alice", notesShape("a"));
+        Received stream = world.open("alice", notesShape("a"));
         world.step(new Input.CatalogAnswer(
                 world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampWithoutTheOneBefore())));
 
@@ -200,14 +200,14 @@ class StampsTest {
         assertThat(unseen.isOverrun()).isFalse();
     }
 
-    private World.Received opened() {
+    private Received opened() {
         world.plan = granted(probed());
         return world.open("alice", notesShape("a"));
     }
 
     /// A commit that may have taken the right away, then one with a row that PostgreSQL is asked about.
-    private World.Received revokedThenProbed() {
-        World.Received stream = opened();
+    private Received revokedThenProbed() {
+        Received stream = opened();
         world.commit();
         world.commit(insert("1", "bob", "x"));
         return stream;

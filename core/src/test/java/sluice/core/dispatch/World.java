@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -507,42 +506,6 @@ final class World {
         }
     }
 
-    /// What one stream was sent, as text: `change LABEL SEQ BODY`, whole frames, `closed REASON`.
-    static final class Received {
-        private final Handle handle;
-        final List<String> frames = new ArrayList<>();
-        private final List<String> openCommit = new ArrayList<>();
-
-        @Nullable
-        ErrorCode refusal;
-
-        @Nullable
-        CloseReason closed;
-
-        Received(Handle handle) {
-            this.handle = handle;
-        }
-
-        List<String> changes() {
-            return frames.stream().filter(frame -> frame.startsWith("change ")).toList();
-        }
-
-        String only(String kind) {
-            List<String> found = frames.stream()
-                    .filter(frame -> frame.startsWith("event: " + kind))
-                    .toList();
-            if (found.size() != 1) {
-                throw new AssertionError(found.size() + " frames of kind " + kind + " in " + frames);
-            }
-            return found.getFirst();
-        }
-
-        /// Whether a warning event with this code came.
-        boolean warned(String code) {
-            return frames.stream().anyMatch(frame -> frame.startsWith("event: warning") && frame.contains(code));
-        }
-    }
-
     private final class Recorder implements FrameSink {
         @Override
         public void open(StreamHandle stream, byte[] readyFrame) {
@@ -566,6 +529,11 @@ final class World {
         @Override
         public void frame(StreamHandle stream, byte[] frame) {
             received(stream).frames.add(text(frame));
+        }
+
+        @Override
+        public void expires(StreamHandle stream, Instant at) {
+            received(stream).expiresAt = at;
         }
 
         @Override

@@ -2,6 +2,7 @@ package sluice.server.app;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.Input;
 import sluice.core.dispatch.Notice;
@@ -23,6 +24,9 @@ final class Gate implements StreamGate {
             .maximumSize(REQUEST_IDS_MAX)
             .<String, String>build()
             .asMap();
+
+    /// For log lines only; as many as requests wait for the engine.
+    private final Map<Long, String> requestIdsByNumber = new ConcurrentHashMap<>();
 
     Gate(EngineThread engine, Replication replication) {
         this.engine = engine;
@@ -46,6 +50,23 @@ final class Gate implements StreamGate {
     public void closed(StreamHandle stream, CloseReason reason) {
         requestIdsByStream.remove(stream.streamId());
         engine.submit(new Input.Closed(stream, reason));
+    }
+
+    @Override
+    public void control(ControlCall call) {
+        requestIdsByNumber.put(call.number(), call.requestId());
+        engine.submit(new Input.Control(call.number(), call.streamId(), call.caller(), call.request()));
+    }
+
+    @Override
+    public void drop(DropCall call) {
+        requestIdsByNumber.put(call.number(), call.requestId());
+        engine.submit(new Input.DropShapes(call.number(), call.selection()));
+    }
+
+    /// The request is over.
+    void answered(long number) {
+        requestIdsByNumber.remove(number);
     }
 
     /// Writes an engine's notice, with the id of the request that opened the stream it is about.

@@ -134,7 +134,11 @@ public final class SluiceServer implements AutoCloseable {
         this.effects = new EffectRunner(
                 database,
                 Wiring.callerConnections(settings),
-                new EffectRunner.Targets(inbox, engineThread, gate::log, reader::useCatalog, diagnostics::counted));
+                new EffectRunner.Targets(
+                        inbox, engineThread, gate::log, reader::useCatalog, diagnostics::counted, answered -> {
+                            gate.answered(answered.requestId());
+                            http.answered(answered.requestId(), answered.answer());
+                        }));
         Engine engine = new Engine(
                 new Engine.Ports(
                         effects, http.shards(), new EngineCounts(metrics), planner(settings), foundation.catalog()),

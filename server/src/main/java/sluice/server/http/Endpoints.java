@@ -8,8 +8,6 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
-import sluice.core.session.Identity;
-import sluice.server.jwks.Verification;
 import sluice.server.logging.RequestLog.RefusedRequest;
 
 /// Routes requests to their answers. Shared by all connections; called on their loops.
@@ -18,6 +16,11 @@ import sluice.server.logging.RequestLog.RefusedRequest;
 final class Endpoints {
     private enum Route {
         STREAM,
+        SUBSCRIBE,
+        UNSUBSCRIBE,
+        TOKEN,
+        REFRESH_KEYS,
+        DROP_SHAPES,
         HEALTH,
         READY,
         METRICS,
@@ -25,20 +28,28 @@ final class Endpoints {
         OTHER
     }
 
-    /// The role whose tokens may ask about the server itself.
-    private static final String ADMINISTRATORS = "service_role";
-
     private final HttpContext context;
     private final StreamOpening opening;
+    private final ControlEndpoints control;
 
     Endpoints(HttpContext context) {
         this.context = context;
         this.opening = new StreamOpening(context);
+        this.control = new ControlEndpoints(context);
+    }
+
+    ControlEndpoints control() {
+        return control;
     }
 
     void handle(Request request, RequestReader reader) {
         switch (route(request)) {
             case STREAM -> opening.open(request, reader);
+            case SUBSCRIBE -> control.subscribe(request, reader);
+            case UNSUBSCRIBE -> control.unsubscribe(request, reader);
+            case TOKEN -> control.token(request, reader);
+            case REFRESH_KEYS -> control.refreshKeys(request, reader);
+            case DROP_SHAPES -> control.dropShapes(request, reader);
             case HEALTH -> reader.respond(Answer.json(200, "{\"status\":\"ok\"}"));
             case READY -> reader.respond(readiness());
             case METRICS -> later(reader, this::metrics);
@@ -53,7 +64,7 @@ final class Endpoints {
         boolean prefixed = path.startsWith(prefix);
         String below = prefixed ? path.substring(prefix.length()) : path;
         if (request.method().equals(HttpMethod.POST)) {
-            return prefixed && below.equals("/stream") ? Route.STREAM : Route.OTHER;
+            return prefixed ? posted(below) : Route.OTHER;
         }
         if (!request.method().equals(HttpMethod.GET)) {
             return Route.OTHER;
@@ -63,6 +74,18 @@ final class Endpoints {
             case "/readyz" -> Route.READY;
             case "/metrics" -> metricsRoute();
             case "/diagnostics" -> prefixed ? diagnosticsRoute() : Route.OTHER;
+            default -> Route.OTHER;
+        };
+    }
+
+    private static Route posted(String path) {
+        return switch (path) {
+            case "/stream" -> Route.STREAM;
+            case "/subscribe" -> Route.SUBSCRIBE;
+            case "/unsubscribe" -> Route.UNSUBSCRIBE;
+            case "/token" -> Route.TOKEN;
+            case "/admin/jwks/refresh" -> Route.REFRESH_KEYS;
+            case "/admin/shapes/drop" -> Route.DROP_SHAPES;
             default -> Route.OTHER;
         };
     }
@@ -78,25 +101,10 @@ final class Endpoints {
         return context.diagnostics().equals(DiagnosticsReport.HIDDEN) ? Route.OTHER : Route.DIAGNOSTICS;
     }
 
-    /// For the administrators' role only. Whatever is wrong with a token, the answer is the same.
     private void diagnostics(Request request, RequestReader reader) {
-        String bearer = request.bearer();
-        if (bearer == null) {
-            forbidden(reader);
-            return;
-        }
-        later(context, reader, () -> {
-            boolean administrator =
-                    context.verifier().verify(bearer) instanceof Verification.Verified(Identity identity)
-                            && identity.role().equals(ADMINISTRATORS);
-            Answer answer = administrator ? report() : null;
-            reader.shard().loop().execute(() -> {
-                if (answer == null) {
-                    forbidden(reader);
-                } else {
-                    reader.respond(answer);
-                }
-            });
+        control.administrator(request, reader, () -> {
+            Answer answer = report();
+            reader.onLoop(() -> reader.respond(answer));
         });
     }
 
@@ -106,10 +114,6 @@ final class Endpoints {
         } catch (RequestException e) {
             return Answer.error(e.code(), e.getMessage());
         }
-    }
-
-    private static void forbidden(RequestReader reader) {
-        reader.refuse(ErrorCode.FORBIDDEN, "a token of role \"" + ADMINISTRATORS + "\" is required");
     }
 
     private Answer metrics() {

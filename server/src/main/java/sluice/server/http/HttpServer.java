@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.ControlAnswer;
 import sluice.server.jwks.TokenVerifier;
 import sluice.server.logging.RequestLog;
 import sluice.server.metrics.Metrics;
@@ -64,6 +65,13 @@ public final class HttpServer implements AutoCloseable {
     /// Where the engine puts what streams receive.
     public StreamShards shards() {
         return shards;
+    }
+
+    /// The answer to a request that was handed to the gate; any thread.
+    ///
+    /// @param number the request's
+    public void answered(long number, ControlAnswer answer) {
+        connections.endpoints().control().answered(number, answer);
     }
 
     /// Begins to listen.

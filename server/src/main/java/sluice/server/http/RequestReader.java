@@ -29,6 +29,7 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
 import sluice.server.logging.RequestId;
 
 /// Requests of one HTTP/1.1 connection, or the one request of an HTTP/2 stream.
@@ -108,6 +109,19 @@ final class RequestReader extends ChannelInboundHandlerAdapter implements Swept 
         HttpRequest request = head;
         boolean old = request != null && !request.protocolVersion().isKeepAliveDefault();
         return old ? StreamFraming.RAW : StreamFraming.CHUNKED;
+    }
+
+    /// Does something about the request in progress on its loop; what it throws is the request's answer.
+    void onLoop(Runnable task) {
+        shard.loop().execute(() -> {
+            try {
+                task.run();
+            } catch (RequestException e) {
+                refuse(e.code(), e.getMessage());
+            } catch (RuntimeException e) {
+                failed(e);
+            }
+        });
     }
 
     boolean isIdle() {

@@ -36,7 +36,7 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
     private final StreamFraming framing;
     private final String streamId;
     private final String requestId;
-    private final long expiresAtMillis;
+    private long expiresAtMillis;
 
     private State state = State.OPENING;
     private @Nullable RequestReader request;
@@ -330,6 +330,11 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
                 watch();
             }
         }
+    }
+
+    /// The stream goes on under another token.
+    void expires(long atMillis) {
+        expiresAtMillis = atMillis;
     }
 
     void placeInWheel(int bucket, int slot) {

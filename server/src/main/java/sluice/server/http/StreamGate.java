@@ -2,6 +2,8 @@ package sluice.server.http;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.ControlRequest;
+import sluice.core.dispatch.ShapeSelection;
 import sluice.core.error.ErrorCode;
 import sluice.core.session.Identity;
 import sluice.core.shape.SubscriptionRequest;
@@ -21,6 +23,23 @@ public interface StreamGate {
     void open(OpenStream opening);
 
     void closed(StreamHandle stream, CloseReason reason);
+
+    /// Hands over a request about an open stream. Answered, once, with `HttpServer.answered`.
+    void control(ControlCall call);
+
+    /// Hands over an operator's wish. Answered likewise.
+    void drop(DropCall call);
+
+    /// A verified caller's request about a stream.
+    ///
+    /// @param number its answer comes under this
+    /// @param streamId as the client named it
+    /// @param requestId for log lines only
+    record ControlCall(long number, String streamId, Identity caller, ControlRequest request, String requestId) {}
+
+    /// @param number its answer comes under this
+    /// @param requestId for log lines only
+    record DropCall(long number, ShapeSelection selection, String requestId) {}
 
     /// @param message one short fact for the client
     record Refusal(ErrorCode code, String message) {}

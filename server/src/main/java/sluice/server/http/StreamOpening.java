@@ -40,7 +40,7 @@ final class StreamOpening {
         });
     }
 
-    private static void unauthorized(RequestReader reader, String reason) {
+    static void unauthorized(RequestReader reader, String reason) {
         reader.refuse(ErrorCode.UNAUTHORIZED, reason, Map.of("WWW-Authenticate", "Bearer"));
     }
 

@@ -3,6 +3,7 @@ package sluice.server.http;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -103,6 +104,12 @@ public final class StreamShards implements FrameSink {
     public void close(StreamHandle stream, CloseReason reason, byte[] lastFrame) {
         SseStream target = (SseStream) stream;
         target.owner().loop().execute(() -> target.endByEngine(reason, lastFrame));
+    }
+
+    @Override
+    public void expires(StreamHandle stream, Instant at) {
+        SseStream target = (SseStream) stream;
+        target.owner().loop().execute(() -> target.expires(at.toEpochMilli()));
     }
 
     @Override

@@ -1,35 +1,22 @@
 package sluice.server.http;
 
-import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.ShapeRequest.Transitions;
 import sluice.core.shape.SubscriptionRequest;
 
-/// The body of `POST /stream`.
+/// The body of `POST /stream`, and the entries of `POST /subscribe`.
 ///
 /// Types are strict and nothing is ignored: a member this server does not know, or does not
 /// support yet, is named in the
 /// refusal. What is wrong with the whole request is thrown; what is wrong with one entry stays with that entry.
 final class SubscriptionsBody {
     static final int LABEL_CHARS_MAX = 256;
-    private static final int NAME_CHARS_MAX = 64;
-
-    private static final ObjectMapper JSON = JsonMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .build();
 
     private static final List<String> TOP_LEVEL_LATER = List.of("resume", "transactions");
     private static final List<String> ENTRY_LATER = List.of("channel", "presence");
@@ -53,28 +40,24 @@ final class SubscriptionsBody {
     /// @param body may be empty: a stream without subscriptions
     /// @throws RequestException `BAD_REQUEST` when the body as a whole cannot be read
     static List<SubscriptionRequest> parse(byte[] body) {
-        if (isBlank(body)) {
+        if (JsonBody.isBlank(body)) {
             return List.of();
         }
-        JsonNode root = tree(body);
-        if (!root.isObject()) {
-            throw bad("the body must be a JSON object");
-        }
-        for (Map.Entry<String, JsonNode> member : root.properties()) {
-            String name = member.getKey();
-            if (TOP_LEVEL_LATER.contains(name)) {
-                throw bad(notSupported(name));
-            }
-            if (!name.equals("subscriptions")) {
-                throw bad(unknown(name));
+        JsonNode root = JsonBody.object(body);
+        for (String name : TOP_LEVEL_LATER) {
+            if (root.has(name)) {
+                throw JsonBody.bad(notSupported(name));
             }
         }
+        JsonBody.onlyMembers(root, List.of("subscriptions"));
         JsonNode entries = root.get("subscriptions");
-        if (entries == null || entries.isNull()) {
-            return List.of();
-        }
+        return entries == null || entries.isNull() ? List.of() : entries(entries);
+    }
+
+    /// @throws RequestException `BAD_REQUEST` when it is no array
+    static List<SubscriptionRequest> entries(JsonNode entries) {
         if (!entries.isArray()) {
-            throw bad("\"subscriptions\" must be an array");
+            throw JsonBody.bad("\"subscriptions\" must be an array");
         }
         List<SubscriptionRequest> subscriptions = new ArrayList<>();
         for (JsonNode entry : entries) {
@@ -83,37 +66,8 @@ final class SubscriptionsBody {
         return subscriptions;
     }
 
-    private static boolean isBlank(byte[] body) {
-        for (byte one : body) {
-            if (one != ' ' && one != '\t' && one != '\r' && one != '\n') {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static JsonNode tree(byte[] body) {
-        try {
-            return JSON.readTree(body);
-        } catch (JacksonException e) {
-            // its text repeats the client's, so it goes nowhere
-            throw bad("the body is not valid JSON");
-        } catch (IOException e) {
-            throw new IllegalStateException("reading bytes in memory failed", e);
-        }
-    }
-
-    private static RequestException bad(String message) {
-        return new RequestException(ErrorCode.BAD_REQUEST, message);
-    }
-
     private static String notSupported(String name) {
         return "\"" + name + "\" is not supported yet";
-    }
-
-    private static String unknown(String name) {
-        String shown = name.length() <= NAME_CHARS_MAX ? name : name.substring(0, NAME_CHARS_MAX) + "...";
-        return "unknown member \"" + shown + "\"";
     }
 
     private static SubscriptionRequest entry(JsonNode entry) {
@@ -133,7 +87,7 @@ final class SubscriptionsBody {
                     throw new Unreadable(notSupported(member.getKey()));
                 }
                 if (!member.getKey().equals("sub") && !member.getKey().equals("shape")) {
-                    throw new Unreadable(unknown(member.getKey()));
+                    throw new Unreadable(JsonBody.unknown(member.getKey()));
                 }
             }
             JsonNode shape = entry.get("shape");
@@ -154,7 +108,7 @@ final class SubscriptionsBody {
             if (SHAPE_LATER.contains(name)) {
                 unsupported.add(name);
             } else if (!SHAPE_MEMBERS.contains(name)) {
-                throw new Unreadable(unknown(name));
+                throw new Unreadable(JsonBody.unknown(name));
             }
         }
         String initial = text(shape, "initial");

@@ -104,15 +104,40 @@ public final class JwksCache {
         }
     }
 
+    /// Fetches whatever the time. Whoever comes while another fetches waits for that one, then fetches.
+    ///
+    /// @return the symmetric keys of the set, none of which is loaded
+    /// @throws JwksException when there is no good answer: the known keys stay
+    int refresh() throws JwksException {
+        try {
+            if (!fetching.tryLock(WAIT_MAX.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new JwksException("another fetch did not end in time");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new JwksException("the server is stopping");
+        }
+        try {
+            return take();
+        } finally {
+            fetching.unlock();
+        }
+    }
+
     private void fetch() {
         try {
-            KeySet fetched = KeySet.parse(source.fetch(), algorithm);
-            warnOfSymmetricKeys(fetched);
-            current = fetched;
-            fetchedNanos = nanoClock.getAsLong();
+            take();
         } catch (JwksException e) {
             LOG.atWarn().addKeyValue("reason", e.getMessage()).log("key set not refreshed; the known keys stay");
         }
+    }
+
+    private int take() throws JwksException {
+        KeySet fetched = KeySet.parse(source.fetch(), algorithm);
+        warnOfSymmetricKeys(fetched);
+        current = fetched;
+        fetchedNanos = nanoClock.getAsLong();
+        return fetched.symmetricKeys();
     }
 
     private static void warnOfSymmetricKeys(KeySet keys) {

@@ -58,6 +58,14 @@ public final class TokenVerifier {
         }
     }
 
+    /// Fetches the keys again, now.
+    ///
+    /// @return how many symmetric keys the set has, none of which is loaded
+    /// @throws JwksException when the set cannot be fetched or has no usable key; the known keys stay
+    public int refreshKeys() throws JwksException {
+        return keys.refresh();
+    }
+
     /// Leaves the middle of a check; never leaves this class.
     private static final class Refusal extends Exception {
         private static final long serialVersionUID = 1L;

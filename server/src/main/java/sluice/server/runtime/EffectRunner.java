@@ -43,18 +43,21 @@ public final class EffectRunner implements EffectSink {
     private final Consumer<Notice> log;
     private final Consumer<CatalogImage> keys;
     private final Consumer<Effect.Counted> census;
+    private final Consumer<Effect.Answered> answers;
 
     /// What the runner hands things to.
     ///
     /// @param log takes the engine's notices
     /// @param keys takes each catalog the engine goes by
     /// @param census takes what the engine counted
+    /// @param answers takes what came of clients' requests
     public record Targets(
             WalInbox inbox,
             EngineThread engine,
             Consumer<Notice> log,
             Consumer<CatalogImage> keys,
-            Consumer<Effect.Counted> census) {}
+            Consumer<Effect.Counted> census,
+            Consumer<Effect.Answered> answers) {}
 
     /// @param callerQueriesMax questions about callers and rows that are put at once
     public EffectRunner(Database database, int callerQueriesMax, Targets targets) {
@@ -65,6 +68,7 @@ public final class EffectRunner implements EffectSink {
         this.log = targets.log();
         this.keys = targets.keys();
         this.census = targets.census();
+        this.answers = targets.answers();
     }
 
     @Override
@@ -74,6 +78,7 @@ public final class EffectRunner implements EffectSink {
             case Effect.Log(var notice) -> log.accept(notice);
             case Effect.UseCatalog(var catalog) -> keys.accept(catalog);
             case Effect.Counted counted -> census.accept(counted);
+            case Effect.Answered answered -> answers.accept(answered);
             case Effect.LoadCatalog(var id, var scope) ->
                 ask(
                         scope instanceof CatalogScope.Everything ? everythingGate : tablesGate,

@@ -150,6 +150,17 @@ final class RunningSluice implements AutoCloseable {
                 .bearer(token);
     }
 
+    /// A control request with this bearer token.
+    HttpResponse<String> post(String path, String token, String body) throws Exception {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            HttpRequest request = HttpRequest.newBuilder(uri("/sluice/v1" + path))
+                    .header("Authorization", "Bearer " + token)
+                    .POST(HttpRequest.BodyPublishers.ofString(body))
+                    .build();
+            return client.send(request, HttpResponse.BodyHandlers.ofString());
+        }
+    }
+
     static String shape(String label, String table, String more) {
         return "{\"sub\":\"" + label + "\",\"shape\":{\"table\":\"" + table + "\"" + more + "}}";
     }

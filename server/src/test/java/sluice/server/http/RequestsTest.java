@@ -95,7 +95,14 @@ class RequestsTest {
                 "POST /healthz",
                 "HEAD /healthz",
                 "GET /sluice/v1/subscribe",
-                "POST /sluice/v1/subscribe",
+                "PUT /sluice/v1/subscribe",
+                "POST /subscribe",
+                "GET /sluice/v1/unsubscribe",
+                "GET /sluice/v1/token",
+                "POST /token",
+                "GET /sluice/v1/admin/jwks/refresh",
+                "POST /admin/shapes/drop",
+                "POST /sluice/v1/admin",
                 "GET /SLUICE/v1/healthz",
                 "GET /sluice/v1/healthz/",
                 "OPTIONS *",
@@ -183,7 +190,11 @@ class RequestsTest {
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-                "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                "POST /healthz HTTP/1.1\r\n"
+                        + "Host: a\r\n"
+                        + "Transfer-Encoding: chunked\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n"
+                        + "0\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
                 "POST /healthz HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",

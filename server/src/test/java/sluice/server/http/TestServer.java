@@ -14,6 +14,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.ControlAnswer;
 import sluice.core.event.EventBody;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
@@ -31,6 +32,9 @@ final class TestServer implements AutoCloseable {
     final TestTokens tokens = new TestTokens();
     final BlockingQueue<StreamGate.OpenStream> opened = new LinkedBlockingQueue<>();
     final BlockingQueue<Closed> closed = new LinkedBlockingQueue<>();
+    final BlockingQueue<StreamGate.ControlCall> controls = new LinkedBlockingQueue<>();
+    final BlockingQueue<StreamGate.DropCall> drops = new LinkedBlockingQueue<>();
+    volatile @Nullable ControlAnswer controlAnswer = new ControlAnswer.Done();
     final Metrics metrics = new Metrics();
     volatile StreamGate.@Nullable Refusal refusal;
     volatile boolean answers = true;
@@ -134,6 +138,21 @@ final class TestServer implements AutoCloseable {
                 engine(() -> server.shards().open(opening.stream(), READY));
             }
             opened.add(opening);
+        }
+
+        @Override
+        public void control(ControlCall call) {
+            controls.add(call);
+            ControlAnswer answer = controlAnswer;
+            if (answer != null) {
+                server.answered(call.number(), answer);
+            }
+        }
+
+        @Override
+        public void drop(DropCall call) {
+            drops.add(call);
+            server.answered(call.number(), new ControlAnswer.Dropped(2));
         }
 
         @Override

@@ -1,0 +1,87 @@
+package sluice.server.http;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.ControlRequest;
+import sluice.core.dispatch.ShapeSelection;
+import sluice.core.dispatch.ShapeSelection.Equality;
+
+/// The body of a control request.
+///
+/// Every method that reads one throws {@link sluice.core.error.RequestException} `BAD_REQUEST`.
+///
+/// @param streamId null when the body names no stream
+record ControlBody(@Nullable String streamId, ControlRequest request) {
+    private static final String STREAM_ID = "stream_id";
+
+    static ControlBody subscribe(byte[] body) {
+        JsonNode root = JsonBody.object(body);
+        JsonBody.onlyMembers(root, List.of(STREAM_ID, "subscriptions"));
+        JsonNode entries = root.get("subscriptions");
+        if (entries == null || entries.isNull()) {
+            throw JsonBody.bad("\"subscriptions\" is missing");
+        }
+        return new ControlBody(
+                JsonBody.text(root, STREAM_ID), new ControlRequest.Subscribe(SubscriptionsBody.entries(entries)));
+    }
+
+    static ControlBody unsubscribe(byte[] body) {
+        JsonNode root = JsonBody.object(body);
+        JsonBody.onlyMembers(root, List.of(STREAM_ID, "subs"));
+        return new ControlBody(
+                JsonBody.text(root, STREAM_ID), new ControlRequest.Unsubscribe(JsonBody.requiredTexts(root, "subs")));
+    }
+
+    /// The body of `/token`.
+    ///
+    /// @param accessToken not verified yet
+    record Token(String streamId, String accessToken) {
+        static Token of(byte[] body) {
+            JsonNode root = JsonBody.object(body);
+            JsonBody.onlyMembers(root, List.of(STREAM_ID, "access_token"));
+            return new Token(JsonBody.requiredText(root, STREAM_ID), JsonBody.requiredText(root, "access_token"));
+        }
+
+        /// The token is never printed.
+        @Override
+        public String toString() {
+            return "Token[" + streamId + "]";
+        }
+    }
+
+    /// The body of `/admin/shapes/drop`.
+    static ShapeSelection selection(byte[] body) {
+        JsonNode root = JsonBody.object(body);
+        JsonBody.onlyMembers(root, List.of("schema", "table", "eq", "identity"));
+        String schema = JsonBody.text(root, "schema");
+        String table = JsonBody.requiredText(root, "table");
+        JsonNode equalities = root.get("eq");
+        if (equalities == null || !equalities.isObject() || equalities.isEmpty()) {
+            throw JsonBody.bad("\"eq\" must be an object with at least one column");
+        }
+        List<Equality> wanted = new ArrayList<>();
+        for (Map.Entry<String, JsonNode> equality : equalities.properties()) {
+            if (!equality.getValue().isValueNode() || equality.getValue().isNull()) {
+                throw JsonBody.bad("a value of \"eq\" must be a string, a number or a boolean");
+            }
+            wanted.add(new Equality(equality.getKey(), equality.getValue().asText()));
+        }
+        JsonNode identity = root.get("identity");
+        if (identity == null || identity.isNull()) {
+            return new ShapeSelection(schema == null ? "public" : schema, table, wanted, null, null);
+        }
+        if (!identity.isObject()) {
+            throw JsonBody.bad("\"identity\" must be an object");
+        }
+        JsonBody.onlyMembers(identity, List.of("sub", "role"));
+        return new ShapeSelection(
+                schema == null ? "public" : schema,
+                table,
+                wanted,
+                JsonBody.text(identity, "sub"),
+                JsonBody.text(identity, "role"));
+    }
+}
