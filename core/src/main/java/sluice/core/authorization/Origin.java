@@ -8,7 +8,16 @@ import sluice.core.error.ErrorCode;
 ///
 /// @param permission whether the rule may decide by a query per change
 /// @param pinned what the shape's filter made constant: the rule speaks of no other rows
-public record Origin(Question question, ProbePermission permission, PinnedColumns pinned) {
+/// @param reach whether the rule has an answer for every row
+public record Origin(Question question, ProbePermission permission, PinnedColumns pinned, Reach reach) {
+    /// What a rule decided in process can say of a row that carries every column it reads.
+    public enum Reach {
+        /// Always an answer, or PostgreSQL's own error.
+        EVERY_ROW,
+        /// Some values are outside what is computed here: PostgreSQL is asked about rows that have one.
+        MOST_ROWS
+    }
+
     /// The policies as PostgreSQL evaluates them.
     ///
     /// @param sql the composed predicate over the table's bare name; never NULL

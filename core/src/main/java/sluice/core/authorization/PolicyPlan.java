@@ -73,7 +73,7 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
                     "the policies hold for every row of this shape",
                     List.of(),
                     Rule.Lasting.UNTIL_THE_ROW_CHANGES,
-                    origin()));
+                    origin(Origin.Reach.EVERY_ROW)));
         }
         Expression rule = Connectives.and(open);
         String obstacle = Parts.unsupported(rule);
@@ -83,13 +83,13 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
                     "the policies are evaluated in process on columns of the row",
                     Parts.columns(rule),
                     Parts.readsClock(rule) ? Rule.Lasting.FOR_A_TIME : Rule.Lasting.UNTIL_THE_ROW_CHANGES,
-                    origin()));
+                    origin(Parts.answersEveryRow(rule) ? Origin.Reach.EVERY_ROW : Origin.Reach.MOST_ROWS)));
         }
-        return origin().byQuery(composed.table(), obstacle);
+        return origin(Origin.Reach.MOST_ROWS).byQuery(composed.table(), obstacle);
     }
 
-    private Origin origin() {
-        return new Origin(fallback.question(), fallback.permission(), composed.pinned());
+    private Origin origin(Origin.Reach reach) {
+        return new Origin(fallback.question(), fallback.permission(), composed.pinned(), reach);
     }
 
     /// An error fails every query of this caller, so nothing is visible; one that may pass can be tried again.

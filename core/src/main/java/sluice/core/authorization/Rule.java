@@ -51,6 +51,34 @@ public record Rule(
         return new Rule(new Decision.Compiled(row -> Truth.UNDECIDABLE), "rights are in motion", List.of());
     }
 
+    /// What PostgreSQL is asked about rows that this rule leaves to it: all rows of a probed rule, those of a
+    /// compiled one that have a value outside what is computed here.
+    ///
+    /// @return the predicate over the table's bare name; null when nobody is ever asked
+    public @Nullable String question() {
+        return switch (decision) {
+            case Decision.Everything() -> null;
+            case Decision.Compiled _ -> questionOfSome();
+            case Decision.Probed(var sql) -> sql;
+        };
+    }
+
+    private @Nullable String questionOfSome() {
+        Origin asked = origin;
+        if (asked == null || asked.reach() == Origin.Reach.EVERY_ROW || asked.permission() == ProbePermission.DENY) {
+            return null;
+        }
+        return asked.question().sql();
+    }
+
+    /// Attnums a row must carry to be asked about; 0 stands for the whole row.
+    public List<Integer> questionColumns() {
+        Origin asked = origin;
+        return asked != null && decision instanceof Decision.Compiled
+                ? asked.question().columns()
+                : readsColumns;
+    }
+
     public Tier tier() {
         return switch (decision) {
             case Decision.Everything() -> Tier.A;

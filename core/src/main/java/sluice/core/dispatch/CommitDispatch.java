@@ -244,7 +244,7 @@ final class CommitDispatch implements Probes.Listener {
     private void send(Subscription subscription, Delivery form) {
         StreamState stream = subscription.stream();
         if (stream.holds()) {
-            hold(stream, HeldEvent.decided(subscription, present(change), present(mapping), form));
+            hold(stream, held(subscription, form));
             return;
         }
         if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
@@ -253,6 +253,16 @@ final class CommitDispatch implements Probes.Listener {
         }
         prepareEncoder();
         give(subscription, body(subscription, form));
+    }
+
+    /// Its body is made here, where all who see the change share one.
+    private HeldEvent held(Subscription subscription, Delivery form) {
+        EventBody shared = null;
+        if (form != Delivery.TRUNCATE) {
+            prepareEncoder();
+            shared = body(subscription, form);
+        }
+        return HeldEvent.decided(subscription, present(change), present(mapping), form, shared);
     }
 
     private void warnOfTruncate(Subscription subscription, Change truncate) {
@@ -512,11 +522,16 @@ final class CommitDispatch implements Probes.Listener {
                 warnOfTruncate(subscription, event.change());
                 continue;
             }
-            if (encoded != event.change()) {
+            EventBody ready = event.body();
+            if (ready == null && encoded != event.change()) {
                 encoder.beginChange(event.change(), event.mapping());
                 encoded = event.change();
             }
-            sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(), body(subscription, form));
+            sink.change(
+                    stream.handle(),
+                    subscription.tag(),
+                    subscription.nextSeq(),
+                    ready != null ? ready : body(subscription, form));
         }
         encoderOnCommit = false;
         encoderOnChange = false;

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import sluice.core.authorization.Rule;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Stamp;
@@ -22,7 +21,8 @@ import sluice.core.transaction.Change;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
 
-/// Tier C: questions to PostgreSQL about single row images. Owned by the engine's thread.
+/// Tier C, and rows of Tier B that have a value outside what is computed in process: questions to PostgreSQL about
+/// single row images. Owned by the engine's thread.
 ///
 /// Life of a probe: asked; when the answer is older than the commit, or than any commit dispatched before it, asked
 /// again after a pause, for at most the stamp wait; when it is newer, kept until the engine has passed its snapshot;
@@ -47,7 +47,7 @@ final class Probes {
         final HeldEvent event;
         final Delivery form;
         final TableState table;
-        final Rule.Decision.Probed rule;
+        final String sql;
         final String key;
         final Xid xid;
         final Lsn commitLsn;
@@ -70,7 +70,7 @@ final class Probes {
                 HeldEvent event,
                 Delivery form,
                 TableState table,
-                Rule.Decision.Probed rule,
+                String sql,
                 Commit commit,
                 String key,
                 UnseenCommits unseen) {
@@ -79,7 +79,7 @@ final class Probes {
             this.event = event;
             this.form = form;
             this.table = table;
-            this.rule = rule;
+            this.sql = sql;
             this.key = key;
             this.xid = commit.xid();
             this.commitLsn = commit.lsn();
@@ -129,16 +129,14 @@ final class Probes {
     ///
     /// @return whether it was asked; otherwise the bounds were met and the change is to be withheld
     boolean ask(HeldEvent event, Delivery form, TableState table, Commit commit, Instant now) {
-        if (!(event.subscription().rule().decision() instanceof Rule.Decision.Probed rule)
-                || unseen.isOverrun()
-                || !admits(now)
-                || outstanding() >= settings.probesOutstandingMax()) {
+        String sql = event.subscription().rule().question();
+        if (sql == null || unseen.isOverrun() || !admits(now) || outstanding() >= settings.probesOutstandingMax()) {
             metrics.probeWithheld(table.relation());
             return false;
         }
         Tuple row = newTuple(event.change());
         String key = rowKey(table.relation(), event.mapping(), row);
-        Probe probe = new Probe(event, form, table, rule, commit, key, unseen);
+        Probe probe = new Probe(event, form, table, sql, commit, key, unseen);
         table.probeStarted();
         put(probe);
         return true;
@@ -170,12 +168,7 @@ final class Probes {
         // the commit's own time is of no use here: a rule that reads the clock is PostgreSQL's to decide
         RowImage image = new RowImage(newTuple(event.change()), event.mapping(), Instant.EPOCH);
         effects.emit(new Effect.Probe(
-                id,
-                event.subscription().stream().identity(),
-                catalog.get(),
-                probe.table.relation(),
-                image,
-                probe.rule.sql()));
+                id, event.subscription().stream().identity(), catalog.get(), probe.table.relation(), image, probe.sql));
     }
 
     /// @param position everything up to here has been dispatched

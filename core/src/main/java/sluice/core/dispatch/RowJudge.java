@@ -175,16 +175,26 @@ final class RowJudge {
         Truth verdict = filter.and(priorTruth(subscription, row)).and(shown(subscription, row));
         delivery = form;
         return switch (subscription.rule().decision()) {
-            case Rule.Decision.Everything _, Rule.Decision.Compiled _ ->
-                outcome(verdict.and(ruled(subscription, row, filter)));
-            case Rule.Decision.Probed(var sql) -> {
+            case Rule.Decision.Everything _ -> outcome(verdict.and(ruled(subscription, row, filter)));
+            case Rule.Decision.Compiled _ -> {
+                Truth decided = verdict.and(ruled(subscription, row, filter));
+                yield verdict == Truth.TRUE && decided == Truth.UNDECIDABLE && mayAsk(subscription.rule(), tuple)
+                        ? Outcome.PROBE
+                        : outcome(decided);
+            }
+            case Rule.Decision.Probed _ -> {
                 Outcome before = outcome(verdict);
                 if (before != Outcome.SEND) {
                     yield before;
                 }
-                yield carries(subscription.rule().readsColumns(), tuple) ? Outcome.PROBE : Outcome.WITHHOLD;
+                yield mayAsk(subscription.rule(), tuple) ? Outcome.PROBE : Outcome.WITHHOLD;
             }
         };
+    }
+
+    /// Whether PostgreSQL can be asked what the rule leaves to it. Of an image that lacks a value it cannot.
+    private boolean mayAsk(Rule rule, Tuple tuple) {
+        return rule.question() != null && carries(rule.questionColumns(), tuple);
     }
 
     /// An unchanged TOASTed value of a row that had another key before is nobody's to name: neither a value nor a

@@ -66,6 +66,9 @@ final class BuiltIns {
             if (!PolymorphicTypes.accepts(declared, type)) {
                 throw new NotCompilable(described(catalog, functionOid) + " is applied to types it does not take");
             }
+            if (!FunctionTable.takes(builtIn, type)) {
+                throw new NotCompilable(described(catalog, functionOid) + ": a value of type " + type);
+            }
         }
         // A cast from int2 to oid is a call of int4(int2) that says it returns an oid, one from inet to varchar a call
         // of text(inet) that says it returns a varchar.

@@ -4,6 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import sluice.core.datum.ArrayType;
+import sluice.core.datum.JsonTypes;
+import sluice.core.datum.RangeType;
+import sluice.core.datum.ValueType;
 import sluice.core.function.BuiltIn;
 
 /// What an expression is made of.
@@ -64,6 +68,20 @@ public final class Parts {
         boolean[] found = {false};
         visit(expression, part -> found[0] |= raises(part));
         return found[0];
+    }
+
+    /// Whether a row that carries every column read is always decided here, or raises as it does in PostgreSQL. In
+    /// doubt it is not.
+    public static boolean answersEveryRow(Expression expression) {
+        boolean[] open = {false};
+        visit(expression, part -> open[0] |= raises(part) || isWide(part.type()));
+        return !open[0];
+    }
+
+    /// Types with values that are not read, or not put in order, here.
+    private static boolean isWide(ValueType<?> type) {
+        ValueType<?> scalar = type instanceof ArrayType array ? array.element() : type;
+        return scalar instanceof RangeType || scalar.equals(JsonTypes.JSON) || scalar.equals(JsonTypes.JSONB);
     }
 
     /// Whether the expression itself, its parts aside, may raise.

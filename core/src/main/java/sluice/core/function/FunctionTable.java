@@ -62,6 +62,11 @@ public final class FunctionTable {
         R apply(A first, B second, C third);
     }
 
+    /// Whether a function that takes values of any type is ever decided for this one.
+    public static boolean takes(BuiltIn function, ValueType<?> type) {
+        return JsonConversion.takes(function.symbol(), type);
+    }
+
     /// The function of the server with that symbol and those declared argument types, null when it is not evaluated
     /// in process.
     public static @Nullable BuiltIn find(String symbol, List<Integer> argumentTypes) {

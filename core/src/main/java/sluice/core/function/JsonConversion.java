@@ -31,8 +31,28 @@ import sluice.core.datum.ValueType;
 /// JSON of values for which it is plain; dates and composites have forms of their own.
 final class JsonConversion {
     private static final List<ValueType<?>> WRITTEN_AS_TEXT = List.of(TEXT, VARCHAR, BPCHAR, NAME, UUID);
+    private static final List<ValueType<?>> NUMBERS = List.of(INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8);
 
     private JsonConversion() {}
+
+    /// Whether there are values of the type that the function, by its symbol, writes here. Others are PostgreSQL's.
+    static boolean takes(String symbol, ValueType<?> type) {
+        return switch (symbol) {
+            case "to_json" -> type.equals(JSON) || isWritten(type);
+            case "to_jsonb", "jsonb_build_object", "jsonb_build_array" ->
+                type.equals(JSON)
+                        || type.equals(JSONB)
+                        || isWritten(type instanceof ArrayType array ? array.element() : type);
+            default -> true;
+        };
+    }
+
+    private static boolean isWritten(ValueType<?> type) {
+        return NUMBERS.contains(type)
+                || type.equals(BOOL)
+                || WRITTEN_AS_TEXT.contains(type)
+                || type instanceof EnumType;
+    }
 
     static Json toJsonb(ValueType<?> type, Object value) {
         if (type.equals(JSONB)) {

@@ -82,7 +82,7 @@ final class NetworkFunctions {
         table.unary("network_host", INET, TEXT, Inet::toString).neverRaises();
         table.unary("network_show", INET, TEXT, NetworkTypes::shown).neverRaises();
         table.unary("inet_abbrev", INET, TEXT, INET::print).neverRaises();
-        table.unary("cidr_abbrev", CIDR, TEXT, NetworkFunctions::abbreviated).neverRaises();
+        table.unary("cidr_abbrev", CIDR, TEXT, NetworkFunctions::abbreviated);
     }
 
     private static void arithmetic(FunctionTable table) {

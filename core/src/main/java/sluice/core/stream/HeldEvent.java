@@ -2,6 +2,7 @@ package sluice.core.stream;
 
 import org.jspecify.annotations.Nullable;
 import sluice.core.event.Delivery;
+import sluice.core.event.EventBody;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.transaction.Change;
 
@@ -12,26 +13,35 @@ public final class HeldEvent {
     private final Subscription subscription;
     private final Change change;
     private ColumnMapping mapping;
+    private final @Nullable EventBody body;
+    private final int bodyGeneration;
     private @Nullable Delivery delivery;
     private boolean waiting;
     private int generation;
 
-    private HeldEvent(Subscription subscription, Change change, ColumnMapping mapping) {
+    private HeldEvent(Subscription subscription, Change change, ColumnMapping mapping, @Nullable EventBody body) {
         this.subscription = subscription;
         this.change = change;
         this.mapping = mapping;
+        this.body = body;
         this.generation = subscription.generation();
+        this.bodyGeneration = generation;
     }
 
     public static HeldEvent waiting(Subscription subscription, Change change, ColumnMapping mapping) {
-        HeldEvent event = new HeldEvent(subscription, change, mapping);
+        HeldEvent event = new HeldEvent(subscription, change, mapping, null);
         event.waiting = true;
         return event;
     }
 
+    /// @param body what the others who see the change are sent as well; null to have it made when the event is sent
     public static HeldEvent decided(
-            Subscription subscription, Change change, ColumnMapping mapping, Delivery delivery) {
-        HeldEvent event = new HeldEvent(subscription, change, mapping);
+            Subscription subscription,
+            Change change,
+            ColumnMapping mapping,
+            Delivery delivery,
+            @Nullable EventBody body) {
+        HeldEvent event = new HeldEvent(subscription, change, mapping, body);
         event.delivery = delivery;
         return event;
     }
@@ -53,8 +63,12 @@ public final class HeldEvent {
         mapping = columns;
     }
 
-    /// Text bytes of the row images it keeps alive.
+    /// Bytes of the row images and the body it keeps alive.
     public long weightBytes() {
+        return imageBytes() + (body == null ? 0 : body.weightBytes());
+    }
+
+    private long imageBytes() {
         return switch (change) {
             case Change.Insert insert -> insert.row().textBytes();
             case Change.Update update ->
@@ -72,6 +86,11 @@ public final class HeldEvent {
     /// The form to send, null when there is nothing to send.
     public @Nullable Delivery delivery() {
         return delivery;
+    }
+
+    /// What is sent, as long as the rule it was made under is the subscription's; null when it is to be made.
+    public @Nullable EventBody body() {
+        return bodyGeneration == subscription.generation() ? body : null;
     }
 
     /// Whether the subscription's rule is still the one the decision was made under.

@@ -213,7 +213,7 @@ public final class Subscription {
 
     /// Whether changes of this subscription can be decided at once.
     public boolean decidesAtOnce() {
-        return state == State.ACTIVE && !(rule.decision() instanceof Rule.Decision.Probed);
+        return state == State.ACTIVE && rule.question() == null;
     }
 
     private void recount() {

@@ -336,7 +336,9 @@ class CrossChecksTest {
     @Test
     void where_queries_per_change_are_denied_the_subscription_ends() {
         Origin.Question question = new Origin.Question("sql of own", OWNER, List.of("own"));
-        world.plan = granted(with(ownedBy("bob"), new Origin(question, ProbePermission.DENY, PinnedColumns.NONE)));
+        world.plan = granted(with(
+                ownedBy("bob"),
+                new Origin(question, ProbePermission.DENY, PinnedColumns.NONE, Origin.Reach.EVERY_ROW)));
         Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "bob", "x"));
         answer(false);
@@ -400,7 +402,7 @@ class CrossChecksTest {
 
     private static Rule of(String policy, Rule rule, List<Integer> columns, PinnedColumns pinned) {
         Origin.Question question = new Origin.Question("sql of " + policy, columns, List.of(policy));
-        return with(rule, new Origin(question, ProbePermission.ALLOW, pinned));
+        return with(rule, new Origin(question, ProbePermission.ALLOW, pinned, Origin.Reach.EVERY_ROW));
     }
 
     private static Rule with(Rule rule, Origin origin) {

@@ -52,7 +52,8 @@ final class Court {
     /// A sample ready to be decided.
     ///
     /// @param predicate null where PostgreSQL raised for every row while planning
-    private record Ready(Sample sample, @Nullable Predicate predicate) {}
+    /// @param answersEveryRow whether the evaluator says that it leaves no whole row open
+    private record Ready(Sample sample, @Nullable Predicate predicate, boolean answersEveryRow) {}
 
     /// Judges all that PostgreSQL takes for policies.
     void judge(String claims, List<Sample> samples) {
@@ -123,7 +124,10 @@ final class Court {
             if (obstacle != null && !raised) {
                 verdicts.undecided(reading.sample, obstacle);
             } else {
-                ready.add(new Ready(reading.sample, raised ? null : Compiler.compile(expression)));
+                ready.add(new Ready(
+                        reading.sample,
+                        raised ? null : Compiler.compile(expression),
+                        raised || Parts.answersEveryRow(expression)));
             }
         }
         return ready;
@@ -137,6 +141,9 @@ final class Court {
             ours.append(answer(ready.predicate, new RowImage(tuple, mapping, at)));
         }
         verdicts.compared(claims, ready.sample, ours.toString(), theirs);
+        if (ready.answersEveryRow) {
+            verdicts.promised(ready.sample, ours.toString());
+        }
         for (int i = 0; i < HIDDEN_ROWS && ready.predicate != null; i++) {
             int row = random.below(tuples.size());
             Tuple hiding = hiding(tuples.get(row));

@@ -268,6 +268,10 @@ final class ExpressionTrial {
         lines.addAll(verdicts.obstacles());
         lines.add("\n== signatures compared with one answer only");
         lines.addAll(verdicts.vacuous());
+        lines.add("\n== expressions said to answer every row that left one open");
+        lines.addAll(verdicts.brokenPromises());
+        lines.add("\n== whole rows left to PostgreSQL, by signature");
+        lines.addAll(verdicts.open());
         lines.add("\n== expressions that are raised or undecidable only here, and PostgreSQL's answer");
         lines.addAll(verdicts.withheldMoreExamples());
         lines.add("\n== signatures never decided in process");

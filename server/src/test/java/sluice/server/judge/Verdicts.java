@@ -19,6 +19,7 @@ final class Verdicts {
     private final Map<String, Coverage> coverage = new TreeMap<>();
     private final TreeSet<String> undecidedSignatures = new TreeSet<>();
     private final List<Difference> differences = new ArrayList<>();
+    private final List<String> brokenPromises = new ArrayList<>();
     private final List<String> withheldMoreExamples = new ArrayList<>();
     private long decisions;
     private long hiddenDecisions;
@@ -37,6 +38,8 @@ final class Verdicts {
 
     private static final class Coverage {
         private int samples;
+        private int rows;
+        private int open;
         private final TreeSet<Character> answers = new TreeSet<>();
     }
 
@@ -86,8 +89,32 @@ final class Verdicts {
         if (subject != null && sample.term().features().contains(subject.key())) {
             Coverage covered = coverage.computeIfAbsent(subject.key(), _ -> new Coverage());
             covered.samples++;
+            covered.rows += ours.length();
+            covered.open += (int) ours.chars().filter(letter -> letter == 'u').count();
             theirs.chars().forEach(letter -> covered.answers.add((char) letter));
         }
+    }
+
+    /// The evaluator said that it answers every whole row: one left open would be withheld for good.
+    void promised(Sample sample, String ours) {
+        if (ours.indexOf('u') >= 0) {
+            brokenPromises.add(sample.term().sql());
+        }
+    }
+
+    /// Expressions said to answer every row that left one open.
+    List<String> brokenPromises() {
+        return List.copyOf(brokenPromises);
+    }
+
+    /// Signatures and the share of whole rows they left open, those that left most first.
+    List<String> open() {
+        List<Map.Entry<String, Coverage>> sorted = new ArrayList<>(coverage.entrySet());
+        sorted.removeIf(entry -> entry.getValue().open == 0);
+        sorted.sort(Comparator.comparingDouble(entry -> -(double) entry.getValue().open / entry.getValue().rows));
+        return sorted.stream()
+                .map(entry -> 100 * entry.getValue().open / entry.getValue().rows + " % of " + entry.getKey())
+                .toList();
     }
 
     void hidden(String claims, Sample sample, int row, char our, char their) {
@@ -180,9 +207,9 @@ final class Verdicts {
         return String.format(
                 Locale.ROOT,
                 "%,d decisions, %,d with hidden columns (%,d of them decided), %d differences; %,d samples, %,d of one"
-                        + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided, %,d"
-                        + " no policies, %,d given up; %,d rows raised by PostgreSQL, %,d by us only, %,d undecidable for"
-                        + " us though whole",
+                    + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided, %,d"
+                    + " no policies, %,d given up; %,d rows raised by PostgreSQL, %,d by us only, %,d undecidable for"
+                    + " us though whole",
                 decisions,
                 hiddenDecisions,
                 hiddenDecided,
