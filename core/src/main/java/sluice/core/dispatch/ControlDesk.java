@@ -79,6 +79,9 @@ final class ControlDesk {
     private final FrameSink sink;
     private final Map<StreamState, Waiting> waitingByStream = new LinkedHashMap<>();
 
+    /// The operator's request that is being carried out.
+    private @Nullable Long dropping;
+
     ControlDesk(Host host, Subscribing subscribing, EffectSink effects, FrameSink sink) {
         this.host = host;
         this.subscribing = subscribing;
@@ -121,11 +124,23 @@ final class ControlDesk {
         return new ControlAnswer.Refused(ErrorCode.UNKNOWN_STREAM, "this process has no stream of that id");
     }
 
+    private static ControlAnswer.Refused tooFast(String what, long wait) {
+        return new ControlAnswer.Refused(
+                ErrorCode.RATE_LIMITED, "the stream asks for too many " + what + " in too short a time", wait);
+    }
+
     private void answer(long requestId, ControlAnswer answer) {
         effects.emit(new Effect.Answered(requestId, answer));
     }
 
     private void subscribe(long id, StreamState stream, ControlRequest.Subscribe subscribe) {
+        int wanted = Math.max(1, subscribe.requests().size());
+        long wait =
+                stream.take(StreamState.Rate.SUBSCRIBE, host.settings().rates().subscribe(), wanted, host.now());
+        if (wait > 0) {
+            answer(id, tooFast("subscriptions", wait));
+            return;
+        }
         SubscribeFlow flow = subscribing.flow(stream, subscribe.requests(), this::resolved);
         waiting(stream).joining.put(flow, id);
         subscribing.begin(flow);
@@ -145,7 +160,7 @@ final class ControlDesk {
         }
         forgetIdle(stream, waiting);
         Lsn position = stream.completeUntil(host.position());
-        Installation installation = new Installation(host, effects, stream);
+        Installation installation = new Installation(host, effects, stream, id);
         List<SubscriptionResult> results = installation.install(flow);
         installation.warn(sink);
         answer(id, new ControlAnswer.Subscribed(results, position));
@@ -172,13 +187,17 @@ final class ControlDesk {
 
     /// The caller's identity becomes the stream's before anything is decided anew, so that whatever is decided from
     /// here on is decided for it.
+    ///
+    /// A stream's subject never changes, and its role only when it gains a subject: whoever reads the stream showed
+    /// a token of that subject and role when it was opened, and of no other.
     private void token(long id, StreamState stream, Identity caller) {
         Identity before = stream.identity();
         if (before.subject() != null && !before.subject().equals(caller.subject())) {
             answer(id, new ControlAnswer.Refused(ErrorCode.SUBJECT_MISMATCH, "the stream is another subject's"));
             return;
         }
-        if (before.subject() != null && !before.role().equals(caller.role())) {
+        boolean signsIn = before.subject() == null && caller.subject() != null;
+        if (!signsIn && !before.role().equals(caller.role())) {
             answer(id, new ControlAnswer.Refused(ErrorCode.FORBIDDEN, "the stream is of another role"));
             return;
         }
@@ -187,6 +206,18 @@ final class ControlDesk {
         waiting.rebinding.add(rebinding);
         host.rebind(stream, caller);
         finish(stream, waiting);
+    }
+
+    /// Writes what became of a subscription, naming the request that is the cause of it.
+    void log(Subscription subscription, Notice notice) {
+        Long cause = dropping;
+        Waiting waiting = waitingByStream.get(subscription.stream());
+        for (Rebinding rebinding : waiting == null ? List.<Rebinding>of() : waiting.rebinding) {
+            if (rebinding.undecided.contains(subscription)) {
+                cause = rebinding.requestId;
+            }
+        }
+        effects.emit(new Effect.Log(cause == null ? notice : notice.with(Notice.REQUEST, cause.toString())));
     }
 
     /// The subscription has the rule of its stream's identity.
@@ -250,6 +281,7 @@ final class ControlDesk {
     /// Drops every shape the selection means.
     void drop(long id, ShapeSelection selection) {
         int dropped = 0;
+        dropping = id;
         for (TableState table : List.copyOf(host.tablesNamed(selection.schema(), selection.table()))) {
             for (Subscription subscription : List.copyOf(table.index().all())) {
                 if (isMeant(subscription, selection)) {
@@ -258,6 +290,7 @@ final class ControlDesk {
                 }
             }
         }
+        dropping = null;
         answer(id, new ControlAnswer.Dropped(dropped));
     }
 

@@ -399,7 +399,7 @@ public final class Engine
         StreamHandle handle = stream.handle();
         opening.remove(handle);
         streamsById.put(handle.streamId(), stream);
-        Installation installation = new Installation(this, effects, stream);
+        Installation installation = new Installation(this, effects, stream, null);
         List<SubscriptionResult> results = installation.install(flow);
         sink.open(
                 handle,
@@ -455,16 +455,18 @@ public final class Engine
         }
         remove(subscription);
         stream.remove(subscription);
-        desk.ended(subscription);
         if (stream.isOpen()) {
             StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
             sink.frame(
                     stream.handle(),
                     FrameEncoder.frame(new StreamEvent.Failure(subscription.label(), code, message, action, null)));
-            effects.emit(new Effect.Log(Installation.notice(
-                    "subscription revoked", stream, subscription.label(), new RequestException(code, message))));
+            desk.log(
+                    subscription,
+                    Installation.notice(
+                            "subscription revoked", stream, subscription.label(), new RequestException(code, message)));
             dispatch.settled(subscription, now);
         }
+        desk.ended(subscription);
     }
 
     @Override

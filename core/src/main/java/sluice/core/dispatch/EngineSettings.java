@@ -1,6 +1,7 @@
 package sluice.core.dispatch;
 
 import java.time.Duration;
+import sluice.core.stream.RateBucket;
 
 /// The engine's bounds.
 ///
@@ -28,7 +29,13 @@ public record EngineSettings(
         int probesPerSecondMax,
         int probesOutstandingMax,
         IdentityPolicy replicaIdentity,
-        CrossChecking crossChecking) {
+        CrossChecking crossChecking,
+        Rates rates) {
+    /// How often one stream may ask for something.
+    ///
+    /// @param subscribe counts subscriptions, not requests
+    public record Rates(RateBucket.Limit subscribe) {}
+
     /// Which decisions in process PostgreSQL is asked to confirm, for each rule.
     ///
     /// @param first so many from the start; 0 asks for none at all, of callers neither

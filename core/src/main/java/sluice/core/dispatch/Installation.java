@@ -49,13 +49,16 @@ final class Installation {
     private final Host host;
     private final EffectSink effects;
     private final StreamState stream;
+    private final @Nullable Long requestId;
     private final List<StreamEvent.Warning> warnings = new ArrayList<>();
     private int refusals;
 
-    Installation(Host host, EffectSink effects, StreamState stream) {
+    /// @param requestId of the control request it is for, null when the stream is being opened
+    Installation(Host host, EffectSink effects, StreamState stream, @Nullable Long requestId) {
         this.host = host;
         this.effects = effects;
         this.stream = stream;
+        this.requestId = requestId;
     }
 
     /// Tells the client what it should know of the granted entries, once {@link #install} has run.
@@ -72,14 +75,14 @@ final class Installation {
             results.add(result(entry, Duration.between(flow.startedAt(), host.now())));
         }
         if (refusals > REFUSALS_LOGGED_MAX) {
-            effects.emit(new Effect.Log(new Notice(
+            log(new Notice(
                     Notice.Level.INFO,
                     "more subscriptions refused",
                     List.of(
                             "stream_id",
                             stream.handle().streamId(),
                             "count",
-                            Integer.toString(refusals - REFUSALS_LOGGED_MAX)))));
+                            Integer.toString(refusals - REFUSALS_LOGGED_MAX))));
         }
         return results;
     }
@@ -170,8 +173,12 @@ final class Installation {
     private void refused(String label, RequestException refusal) {
         refusals++;
         if (refusals <= REFUSALS_LOGGED_MAX) {
-            effects.emit(new Effect.Log(notice("subscription refused", stream, label, refusal)));
+            log(notice("subscription refused", stream, label, refusal));
         }
+    }
+
+    private void log(Notice notice) {
+        effects.emit(new Effect.Log(requestId == null ? notice : notice.with(Notice.REQUEST, requestId.toString())));
     }
 
     static Notice notice(String message, StreamState stream, String label, RequestException refusal) {

@@ -1,7 +1,9 @@
 package sluice.core.stream;
 
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,7 @@ public final class StreamState {
     private Identity identity;
     private final Map<String, Subscription> subscriptionsByLabel = new LinkedHashMap<>();
     private final ArrayDeque<HeldCommit> held = new ArrayDeque<>(0);
+    private @Nullable Map<Rate, RateBucket> rates;
     private boolean open = true;
     private int slowSubscriptions;
     private long commitSerial;
@@ -55,6 +58,25 @@ public final class StreamState {
 
     public @Nullable Subscription subscription(String label) {
         return subscriptionsByLabel.get(label);
+    }
+
+    /// Takes so many of a kind, or none.
+    ///
+    /// @return 0 when they were taken, else the milliseconds after which they could be
+    public long take(Rate kind, RateBucket.Limit limit, int wanted, Instant now) {
+        Map<Rate, RateBucket> buckets = rates;
+        if (buckets == null) {
+            buckets = new EnumMap<>(Rate.class);
+            rates = buckets;
+        }
+        return buckets.computeIfAbsent(kind, _ -> new RateBucket(limit, now)).take(wanted, now);
+    }
+
+    /// What a stream may ask for only so often.
+    public enum Rate {
+        SUBSCRIBE,
+        PUBLISH,
+        PRESENCE
     }
 
     /// Whether a subscription of the stream has this label, whatever it is to.

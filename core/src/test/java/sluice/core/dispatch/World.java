@@ -35,6 +35,7 @@ import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
+import sluice.core.stream.RateBucket;
 import sluice.core.stream.StreamHandle;
 import sluice.core.stream.SubscriptionTag;
 import sluice.core.transaction.Change;
@@ -109,7 +110,8 @@ final class World {
                 1000,
                 1000,
                 EngineSettings.IdentityPolicy.WARN,
-                checking);
+                checking,
+                new EngineSettings.Rates(new RateBucket.Limit(100, Duration.ofSeconds(1))));
     }
 
     static Rule everything() {
@@ -168,10 +170,14 @@ final class World {
     }
 
     Received open(String streamId, Instant expiresAt, SubscriptionRequest... requests) {
+        return open(streamId, new Identity(streamId, "authenticated", "{}", expiresAt), requests);
+    }
+
+    Received open(String streamId, Identity identity, SubscriptionRequest... requests) {
         Handle handle = new Handle(streamId);
         Received received = new Received(handle);
         receivedByStream.put(handle, received);
-        step(new Input.Open(handle, new Identity(streamId, "authenticated", "{}", expiresAt), List.of(requests)));
+        step(new Input.Open(handle, identity, List.of(requests)));
         return received;
     }
 

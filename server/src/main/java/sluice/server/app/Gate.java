@@ -69,11 +69,20 @@ final class Gate implements StreamGate {
         requestIdsByNumber.remove(number);
     }
 
-    /// Writes an engine's notice, with the id of the request that opened the stream it is about.
+    /// Writes an engine's notice, with the id of the request it is a consequence of and of the one that opened the
+    /// stream it is about.
     void log(Notice notice) {
-        int at = notice.fields().indexOf("stream_id");
-        String requestId =
-                at < 0 ? null : requestIdsByStream.get(notice.fields().get(at + 1));
-        NoticeLog.write(requestId == null ? notice : notice.with("request_id", requestId));
+        String streamId = notice.field("stream_id");
+        String opener = streamId == null ? null : requestIdsByStream.get(streamId);
+        String number = notice.field(Notice.REQUEST);
+        String cause = number == null ? null : requestIdsByNumber.get(Long.valueOf(number));
+        Notice named = number == null ? notice : notice.without(Notice.REQUEST);
+        if (cause != null) {
+            named = named.with("request_id", cause);
+        }
+        if (opener != null) {
+            named = named.with(cause == null ? "request_id" : "stream_request_id", opener);
+        }
+        NoticeLog.write(named);
     }
 }

@@ -3,6 +3,7 @@ package sluice.server.app;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import sluice.core.dispatch.EngineSettings;
+import sluice.core.stream.RateBucket;
 import sluice.server.config.Settings;
 import sluice.server.config.Settings.Toggle;
 import sluice.server.http.HttpSettings;
@@ -138,6 +139,7 @@ final class Wiring {
                         ? EngineSettings.IdentityPolicy.STRICT
                         : EngineSettings.IdentityPolicy.WARN,
                 new EngineSettings.CrossChecking(
-                        rights.crossChecking().first(), rights.crossChecking().every()));
+                        rights.crossChecking().first(), rights.crossChecking().every()),
+                new EngineSettings.Rates(new RateBucket.Limit(streams.subscribeRate(), Duration.ofSeconds(1))));
     }
 }

@@ -142,7 +142,12 @@ public enum Setting {
     MAX_CHANGE_BYTES(Topic.STREAMS, Kind.SIZE, "1048576", "larger changes are trimmed to their key columns and say so"),
     ADMIT_MEMORY(
             Topic.STREAMS, Kind.SHARE, "0.5", Availability.LATER, "share of memory past which streams are refused"),
-    SUBSCRIBE_RATE(Topic.STREAMS, Kind.COUNT, "20", Availability.LATER, "subscribe requests per second per stream"),
+    SUBSCRIBE_RATE(
+            Topic.STREAMS,
+            Kind.COUNT,
+            "20",
+            "most subscriptions a stream may ask for per second once it is open, however many a request has; `0` sets"
+                    + " no limit"),
     RING_MAX_AGE(Topic.STREAMS, Kind.DURATION, "30s", Availability.LATER, "how far back a stream can resume"),
     RING_MEMORY(Topic.STREAMS, Kind.SHARE, "0.1", Availability.LATER, "share of memory the resume buffer may take"),
     SNAPSHOT_ENABLED(Topic.STREAMS, Kind.FLAG, "true", Availability.LATER, "serve initial snapshots"),

@@ -153,7 +153,8 @@ public record Settings(
             int streamsMax,
             int subscriptionsMax,
             int shapesMax,
-            ByteSize changeBytesMax) {}
+            ByteSize changeBytesMax,
+            int subscribeRate) {}
 
     /// @param lagDegraded zero never reports it
     public record Operation(Toggle metrics, Toggle diagnostics, Duration lagDegraded) {}

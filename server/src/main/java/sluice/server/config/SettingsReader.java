@@ -305,7 +305,8 @@ public final class SettingsReader {
                 count(Setting.MAX_STREAMS, 0, 10_000_000),
                 count(Setting.MAX_SUBS_PER_STREAM, 1, 10_000),
                 count(Setting.MAX_SHAPES_PER_STREAM, 1, 10_000),
-                change);
+                change,
+                count(Setting.SUBSCRIBE_RATE, 0, 1_000_000));
     }
 
     private Settings.Operation operation() {

@@ -108,7 +108,8 @@ class SettingsTest {
                         0,
                         100,
                         20,
-                        new ByteSize(1 << 20)));
+                        new ByteSize(1 << 20),
+                        20));
         assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.ON, Toggle.ON, Duration.ofSeconds(5)));
     }
 
@@ -162,6 +163,7 @@ class SettingsTest {
                 "SLUICE_MAX_SUBS_PER_STREAM", "12",
                 "SLUICE_MAX_SHAPES_PER_STREAM", "13",
                 "SLUICE_MAX_CHANGE_BYTES", "65536",
+                "SLUICE_SUBSCRIBE_RATE", "14",
                 "SLUICE_METRICS_ENABLED", "false",
                 "SLUICE_DIAGNOSTICS_ENABLED", "false",
                 "SLUICE_LAG_DEGRADED", "0",
@@ -238,7 +240,8 @@ class SettingsTest {
                         11,
                         12,
                         13,
-                        new ByteSize(65536)));
+                        new ByteSize(65536),
+                        14));
         assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.OFF, Toggle.OFF, Duration.ZERO));
     }
 
