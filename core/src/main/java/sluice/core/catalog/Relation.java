@@ -1,8 +1,10 @@
 package sluice.core.catalog;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.wal.Xid;
 
 /// One table as the catalog describes it.
 ///
@@ -10,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 /// @param published null when the publication does not name the table
 /// @param fingerprint moves whenever the definition, the published columns or the identity changed
 /// @param rightsFingerprint moves whenever policies, flags, owner or grants changed
+/// @param rightVersions the transaction that wrote each of these rights last, by a name for the right; a right that
+///     moved and moved back has another
 /// @param feed breaks whenever rows may have come, gone or changed without the stream saying so
 public record Relation(
         int oid,
@@ -26,11 +30,48 @@ public record Relation(
         @Nullable PublishedTable published,
         String fingerprint,
         String rightsFingerprint,
+        Map<String, Xid> rightVersions,
         Feed feed) {
     public Relation {
         columns = List.copyOf(columns);
         indexes = List.copyOf(indexes);
         policies = List.copyOf(policies);
+    }
+
+    /// A relation whose rights have no versions.
+    public Relation(
+            int oid,
+            String schema,
+            String name,
+            Kind kind,
+            int ownerOid,
+            RowSecurity rowSecurity,
+            ReplicaIdentity identity,
+            List<Column> columns,
+            List<Index> indexes,
+            List<Policy> policies,
+            Map<String, Grants> grantsByRole,
+            @Nullable PublishedTable published,
+            String fingerprint,
+            String rightsFingerprint,
+            Feed feed) {
+        this(
+                oid,
+                schema,
+                name,
+                kind,
+                ownerOid,
+                rowSecurity,
+                identity,
+                columns,
+                indexes,
+                policies,
+                grantsByRole,
+                published,
+                fingerprint,
+                rightsFingerprint,
+                Collections.emptyMap(),
+                feed);
     }
 
     /// `pg_class.relkind`, as far as rows can be streamed from it.

@@ -34,13 +34,13 @@ final class CatalogLine {
 
     private final EffectSink effects;
     private final Duration timeout;
-    private final UnseenCommits unseen;
+    private final CommitOrder order;
     private @Nullable Parked parked;
     private long outstandingRequest;
     private @Nullable Instant retryAt;
 
-    CatalogLine(EffectSink effects, Duration timeout, UnseenCommits unseen) {
-        this.unseen = unseen;
+    CatalogLine(EffectSink effects, Duration timeout, CommitOrder order) {
+        this.order = order;
         this.effects = effects;
         this.timeout = timeout;
     }
@@ -57,6 +57,7 @@ final class CatalogLine {
 
     void park(WalEvent event, Xid xid, List<Integer> oids, long requestId, Instant now) {
         parked = new Parked(event, xid, List.copyOf(oids), now.plus(timeout));
+        order.next(xid);
         request(requestId);
     }
 
@@ -91,12 +92,18 @@ final class CatalogLine {
             return null;
         }
         outstandingRequest = 0;
+        UnseenCommits unseen = order.unseen();
         if (stamp != null && stamp.snapshot().sees(held.xid()) && unseen.showsFirst(stamp.snapshot(), unseen.count())) {
-            parked = null;
+            free();
             return new Release.Ready(held.event());
         }
         retryAt = now.plus(PAUSE);
         return null;
+    }
+
+    private void free() {
+        parked = null;
+        order.next(null);
     }
 
     /// @param nextRequestId used when a request is due
@@ -107,7 +114,7 @@ final class CatalogLine {
             return null;
         }
         if (now.isAfter(held.deadline())) {
-            parked = null;
+            free();
             outstandingRequest = 0;
             return new Release.GaveUp(held.event(), held.oids());
         }

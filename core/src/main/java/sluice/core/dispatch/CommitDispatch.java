@@ -65,6 +65,7 @@ final class CommitDispatch implements Probes.Listener {
     private final EventEncoder encoder;
     private final RowJudge judge;
     private final Probes probes;
+    private final CommitOrder order;
     private final CrossChecks checks;
     private final List<StreamState> holding = new ArrayList<>();
     private final Set<Subscription> toTell = new LinkedHashSet<>();
@@ -93,6 +94,7 @@ final class CommitDispatch implements Probes.Listener {
         this.checks = new CrossChecks(host, sink, effects, metrics, settings);
         this.judge = new RowJudge(metrics, checks);
         this.probes = new Probes(effects, metrics, settings, host::catalog, this);
+        this.order = new CommitOrder(probes.unseen());
     }
 
     Probes probes() {
@@ -102,7 +104,12 @@ final class CommitDispatch implements Probes.Listener {
     /// Another server answers from now on: nothing under way decides anything.
     void abandonQuestions() {
         probes.withholdAll();
+        order.restart();
         checks.abandon();
+    }
+
+    CommitOrder order() {
+        return order;
     }
 
     CrossChecks checks() {

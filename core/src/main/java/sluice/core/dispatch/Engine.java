@@ -89,7 +89,7 @@ public final class Engine
         this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
         this.subscribing = new Subscribing(this, effects, () -> ++lastRequestId);
         this.desk = new ControlDesk(this, subscribing, effects, sink);
-        this.line = new CatalogLine(effects, settings.reloadTimeout(), unseen());
+        this.line = new CatalogLine(effects, settings.reloadTimeout(), order());
     }
 
     /// Whether the next event of the log may be given. False while the line waits for a catalog.
@@ -230,7 +230,7 @@ public final class Engine
                 outdated.add(definition.oid());
                 outdated.add(namesake.relation().oid());
             } else if (table != null && table.index().size() == 0) {
-                table.markStale(CommitStart.xid(event), unseen().count());
+                table.markStale(CommitStart.xid(event), order().unseen().count());
             } else if (table != null && !seesCommit(table.stamp(), event)) {
                 outdated.add(definition.oid());
             }
@@ -250,7 +250,8 @@ public final class Engine
 
     /// Whether the catalog is as new as the commit and as every commit before it.
     private boolean seesCommit(Stamp stamp, WalEvent event) {
-        return stamp.snapshot().sees(CommitStart.xid(event)) && unseen().showsFirst(stamp.snapshot(), unseen().count());
+        UnseenCommits unseen = order().unseen();
+        return stamp.snapshot().sees(CommitStart.xid(event)) && unseen.showsFirst(stamp.snapshot(), unseen.count());
     }
 
     /// What a spilled commit touches is not known at its begin: it may be any table.
@@ -329,7 +330,7 @@ public final class Engine
 
     private void shown(@Nullable Stamp stamp) {
         if (stamp != null) {
-            unseen().shown(stamp.snapshot());
+            order().shown(stamp, position);
         }
     }
 
@@ -579,8 +580,8 @@ public final class Engine
     }
 
     @Override
-    public UnseenCommits unseen() {
-        return dispatch.probes().unseen();
+    public CommitOrder order() {
+        return dispatch.order();
     }
 
     @Override

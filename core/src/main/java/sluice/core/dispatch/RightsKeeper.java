@@ -49,7 +49,7 @@ final class RightsKeeper {
 
         EngineMetrics metrics();
 
-        UnseenCommits unseen();
+        CommitOrder order();
 
         /// Ends one subscription with an error event.
         void endSubscription(Subscription subscription, ErrorCode code, String message);
@@ -207,7 +207,8 @@ final class RightsKeeper {
         boolean rightsMoved = !before.rightsFingerprint().equals(now.rightsFingerprint());
         boolean definitionMoved = !before.fingerprint().equals(now.fingerprint());
         boolean fed = before.feed().reaches(now.feed());
-        tables.reloaded(table, now, stamp, host.unseen());
+        tables.reloaded(table, now, stamp, host.order().unseen());
+        unknownUntil(table, host.order().rightsKnownFrom(before, now, stamp));
         if (!before.qualifiedName().equals(now.qualifiedName())) {
             // the name a client asked for may be another table's by now
             version++;
@@ -243,6 +244,15 @@ final class RightsKeeper {
             } else {
                 compose(subscription, table);
             }
+        }
+    }
+
+    /// Of commits up to here nobody can say under which rights they were made: those of before may have given way to
+    /// others that were gone again when the catalog was read.
+    private void unknownUntil(TableState table, Lsn known) {
+        table.rightsMoved(known);
+        for (Subscription subscription : table.index().all()) {
+            subscription.rightsUnknown(host.dispatchedUntil(), known);
         }
     }
 
@@ -424,7 +434,7 @@ final class RightsKeeper {
                             "the rights of table \"" + table.relation().qualifiedName()
                                     + "\" could not be read in time");
                 }
-                table.markStale(waiting, host.unseen().count());
+                table.markStale(waiting, host.order().unseen().count());
             }
         }
     }

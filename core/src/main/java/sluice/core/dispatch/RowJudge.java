@@ -261,11 +261,12 @@ final class RowJudge {
         return ruleTruth(subscription.rule(), row).and(priorTruth(subscription, row)) == Truth.TRUE;
     }
 
+    /// What was granted at the commit may be known by no reading of the catalog, and then decides nothing.
     /// A catalog newer than the commit widens nothing. Where the prior rule would have hidden the
     /// row, no one can say
     /// whether the new one was in force at the commit already: undecidable, so that the subscriber is told.
     private Truth priorTruth(Subscription subscription, RowImage row) {
-        if (subscription.showsMoreThanBefore(commitLsn)) {
+        if (subscription.knowsNoRights(commitLsn) || subscription.showsMoreThanBefore(commitLsn)) {
             return Truth.UNDECIDABLE;
         }
         Rule prior = subscription.priorRule(commitLsn);

@@ -81,6 +81,16 @@ final class UnseenCommits {
         checked = null;
     }
 
+    /// Whether the log brought this transaction, as one of the last commits: those kept, seen or not.
+    boolean wasDispatched(Xid xid) {
+        for (long number = Math.max(start, next - xids.length); number < next; number++) {
+            if (xid(number) == xid.bits()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// How many commits have been dispatched: names the moment after the latest of them.
     long count() {
         return next;

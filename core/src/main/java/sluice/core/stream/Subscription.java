@@ -42,6 +42,8 @@ public final class Subscription {
     private @Nullable CrossCheck crossCheck;
     private @Nullable Rule priorRule;
     private Lsn priorUntil = Lsn.ZERO;
+    private Lsn unknownFrom = Lsn.ZERO;
+    private Lsn unknownUntil = Lsn.ZERO;
     private boolean columnsWidened;
     private boolean deletesAnnounced;
     private int generation;
@@ -174,6 +176,24 @@ public final class Subscription {
         }
         priorRule = priorRule == null && state != State.RESOLVING ? prior : Rule.undecidable();
         priorUntil = priorUntil.max(until);
+    }
+
+    /// Nobody can say under which rights the commits from `position` to before `until` were made: their rows are
+    /// undecidable.
+    ///
+    /// @param position everything before it has been dispatched
+    public void rightsUnknown(Lsn position, Lsn until) {
+        if (!position.isBefore(until)) {
+            return;
+        }
+        boolean over = stream.held().isEmpty() && !position.isBefore(unknownUntil);
+        unknownFrom = over ? position : unknownFrom.min(position);
+        unknownUntil = unknownUntil.max(until);
+    }
+
+    /// Whether the rights at a commit at this LSN cannot be known.
+    public boolean knowsNoRights(Lsn commitLsn) {
+        return !commitLsn.isBefore(unknownFrom) && commitLsn.isBefore(unknownUntil);
     }
 
     /// The client was told that deletes are withheld, so not each of them is told of.

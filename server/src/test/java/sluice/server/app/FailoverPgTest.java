@@ -92,6 +92,7 @@ class FailoverPgTest {
         try (SseClient alice = Notes.open(sluice, ALICE)) {
             // none of it on the standby, whose policy shows each user her own rows only
             lost.execute("CREATE POLICY everything ON notes FOR SELECT TO authenticated USING (true)");
+            sluice.awaitPolls();
             Notes.insert(lost, 1, ALICE);
             assertThat(Notes.idsUntil(alice, 1)).containsExactly(1);
             promote(promoted);
@@ -112,7 +113,8 @@ class FailoverPgTest {
                 "the slot of the new primary is confirmed",
                 () -> "t"
                         .equals(promoted.value(
-                                "SELECT confirmed_flush_lsn >= pg_current_wal_lsn() FROM pg_replication_slots WHERE slot_name = ?",
+                                "SELECT confirmed_flush_lsn >= pg_current_wal_lsn() FROM pg_replication_slots WHERE"
+                                        + " slot_name = ?",
                                 Notes.slot(promoted))));
         promoted.reconnect();
     }

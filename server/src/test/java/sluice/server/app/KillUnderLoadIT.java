@@ -66,7 +66,7 @@ class KillUnderLoadIT {
                 writer.receiveUntil(alice, first + 500);
 
                 locker.execute("LOCK TABLE pg_catalog.pg_collation IN ACCESS EXCLUSIVE MODE");
-                writer.next("ALTER TABLE notes SET (fillfactor = 90)");
+                writer.next("ALTER TABLE notes ALTER title SET STATISTICS 100");
                 writer.permit(HELD_ROWS);
                 Await.until("the writer is stopped by what nobody receives", writer::isWaiting);
                 awaitAcknowledgements(database, database.currentLsn());

@@ -81,7 +81,8 @@ final class CatalogSql {
                               ON a.attrelid = d.adrelid AND a.attnum = d.adnum
                            WHERE d.adrelid = c.oid AND a.attgenerated <> '')),
                        $FEED$,
-                       $UNEVEN$
+                       $UNEVEN$,
+                       $VERSIONS$
                   FROM pub CROSS JOIN pg_catalog.pg_class c
                   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
                   LEFT JOIN pg_catalog.pg_publication_rel pr ON pr.prpubid = pub.oid AND pr.prrelid = c.oid
@@ -89,6 +90,7 @@ final class CatalogSql {
                  ORDER BY n.nspname, c.relname;
                 """.replace("$FEED$", FEED)
                         .replace("$UNEVEN$", UNEVEN)
+                        .replace("$VERSIONS$", RIGHT_VERSIONS)
                         .replace("$IDS$", ids(oids))
                         .replace("$GENERATED$", generated);
     }
@@ -122,6 +124,23 @@ final class CatalogSql {
         c.relfilenode,
         coalesce((SELECT pg_catalog.string_agg(a.attnum || ':' || a.xmin, ' ' ORDER BY a.attnum)
            FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
+        """.stripTrailing();
+
+    /// The transaction that wrote each right last: of the table (owner, flags, privileges), its schema, its columns'
+    /// privileges, its policies, and the expressions of generated columns.
+    ///
+    /// Values alone would not tell that a right went and came back. Statistics are written without a new version;
+    /// TRUNCATE and ALTER TABLE make one without moving a right.
+    private static final String RIGHT_VERSIONS = """
+        pg_catalog.concat_ws(' ', 'table:' || c.xmin, 'schema:' || n.xmin,
+          (SELECT pg_catalog.string_agg('column' || a.attnum || ':' || a.xmin, ' ' ORDER BY a.attnum)
+             FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL),
+          (SELECT pg_catalog.string_agg('policy' || p.oid || ':' || p.xmin, ' ' ORDER BY p.oid)
+             FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid),
+          (SELECT pg_catalog.string_agg('expression' || d.oid || ':' || d.xmin, ' ' ORDER BY d.oid)
+             FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a
+               ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+            WHERE d.adrelid = c.oid AND a.attgenerated <> ''))
         """.stripTrailing();
 
     /// The first leaf of a partition root whose old rows lack a column of the root's identity.

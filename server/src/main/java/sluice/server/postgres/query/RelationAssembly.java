@@ -20,6 +20,7 @@ import sluice.core.catalog.Policy;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.wal.Xid;
 import sluice.server.postgres.query.Rows.Row;
 
 /// Builds relations from the rows of their parts. Used once, by one thread.
@@ -73,7 +74,17 @@ final class RelationAssembly {
                 published(row, relationColumns),
                 digest(row.text(15) + '\n' + relationColumns + '\n' + identity + '\n' + row.text(14)),
                 digest(row.text(16) + '\n' + grantsByRole + '\n' + texts.readability(relationPolicies)),
+                rightVersions(row.text(21)),
                 new Relation.Feed(row.text(17), row.text(18), versions(row.text(19))));
+    }
+
+    private static Map<String, Xid> rightVersions(String text) {
+        Map<String, Xid> versions = new LinkedHashMap<>();
+        for (String part : text.split(" ", -1)) {
+            int colon = part.indexOf(':');
+            versions.put(part.substring(0, colon), new Xid(Integer.parseUnsignedInt(part.substring(colon + 1))));
+        }
+        return Collections.unmodifiableMap(versions);
     }
 
     private static Map<Integer, String> versions(String text) {

@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -239,6 +240,49 @@ class CatalogLoaderPgTest {
         String moved = (before.fingerprint().equals(after.fingerprint()) ? "" : "definition")
                 + (before.rightsFingerprint().equals(after.rightsFingerprint()) ? "" : "rights");
         assertThat(moved).as(sql).isEqualTo(expected);
+    }
+
+    /// Values that are as they were hide that they were others in between; the versions do not.
+    @ParameterizedTest
+    @ValueSource(ints = {15, 16, 17, 18})
+    void a_right_that_went_and_came_back_has_another_version_and_statistics_move_none(int major) {
+        try (PostgresDatabase database = database(major)) {
+            database.execute(
+                    "CREATE TABLE t (id int PRIMARY KEY, a text)",
+                    "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+                    "CREATE POLICY p ON t USING (id > 0)",
+                    "GRANT SELECT (a) ON t TO anon",
+                    "CREATE PUBLICATION sluice FOR ALL TABLES");
+            String policy = "policy" + database.value("SELECT oid FROM pg_policy WHERE polrelid = 't'::regclass");
+            assertWritten(database, "ALTER POLICY p ON t USING (false)", "ALTER POLICY p ON t USING (id > 0)", policy);
+            assertWritten(database, "REVOKE SELECT (a) ON t FROM anon", "GRANT SELECT (a) ON t TO anon", "column2");
+            assertWritten(database, "REVOKE SELECT ON t FROM anon", "GRANT SELECT ON t TO anon", "table");
+            assertWritten(
+                    database,
+                    "ALTER TABLE t DISABLE ROW LEVEL SECURITY",
+                    "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+                    "table");
+            assertWritten(
+                    database,
+                    "REVOKE USAGE ON SCHEMA public FROM anon",
+                    "GRANT USAGE ON SCHEMA public TO anon",
+                    "schema");
+            assertWritten(database, "INSERT INTO t SELECT g, g FROM generate_series(1, 1000) g", "VACUUM ANALYZE t");
+            assertWritten(database, "CREATE INDEX ON t (a)", "ALTER TABLE t ALTER a SET STATISTICS 10");
+            assertWritten(database, "CREATE STATISTICS s ON id, a FROM t", "VACUUM (FREEZE) t");
+        }
+    }
+
+    /// Which rights were written between two readings, each by a transaction that is not the one before.
+    private static void assertWritten(PostgresDatabase database, String there, String back, String... expected) {
+        Relation before = table(load(database), "t");
+        database.execute(there, back);
+        Relation after = table(load(database), "t");
+        List<String> written = after.rightVersions().entrySet().stream()
+                .filter(right -> !right.getValue().equals(before.rightVersions().get(right.getKey())))
+                .map(Map.Entry::getKey)
+                .toList();
+        assertThat(written).as(back).containsExactlyInAnyOrder(expected);
     }
 
     /// PostgreSQL prints a policy only after it has opened the table.
