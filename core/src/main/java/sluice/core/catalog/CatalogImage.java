@@ -40,13 +40,33 @@ public final class CatalogImage {
     /// @param serverMajor 15 to 18; on another major nothing is decided in process
     /// @param rolesByName the allowed roles
     /// @param functionsByOid every function of `pg_catalog` plus those any policy calls
+    /// @param ownCasts the casts the server did not come with
     public record Dictionary(
             int serverMajor,
             Map<Integer, PgType> typesByOid,
             Map<String, Role> rolesByName,
             Map<Integer, Function> functionsByOid,
             Map<Integer, Operator> operatorsByOid,
-            Map<Integer, Collation> collationsByOid) {}
+            Map<Integer, Collation> collationsByOid,
+            List<Cast> ownCasts) {
+        public Dictionary {
+            ownCasts = List.copyOf(ownCasts);
+        }
+
+        /// Without casts of users.
+        public Dictionary(
+                int serverMajor,
+                Map<Integer, PgType> typesByOid,
+                Map<String, Role> rolesByName,
+                Map<Integer, Function> functionsByOid,
+                Map<Integer, Operator> operatorsByOid,
+                Map<Integer, Collation> collationsByOid) {
+            this(serverMajor, typesByOid, rolesByName, functionsByOid, operatorsByOid, collationsByOid, List.of());
+        }
+    }
+
+    /// A row of `pg_cast`: how a value of the one type becomes one of the other.
+    public record Cast(int sourceType, int targetType) {}
 
     public Stamp stamp() {
         return stamp;

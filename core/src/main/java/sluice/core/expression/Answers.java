@@ -40,6 +40,11 @@ public final class Answers {
                 return sqlState;
             }
         }
+        for (Expression part : Parts.rowFreeThatMayRaise(expression)) {
+            if (substitute(part) instanceof Expression.Raised(var type, var sqlState)) {
+                return sqlState;
+            }
+        }
         return null;
     }
 

@@ -78,7 +78,7 @@ final class BuiltIns {
         CollationRule collation = collation(catalog, collationOid);
         requireCollation(catalog, builtIn, types, collationOid);
         Expression.Call call = new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
-        requireConstantsNotToRaise(call);
+        requireConstantsToBeKnown(call);
         return call;
     }
 
@@ -98,15 +98,11 @@ final class BuiltIns {
     }
 
     /// PostgreSQL evaluates a call of constants while it plans: one that raises fails every query, reached or not.
-    private static void requireConstantsNotToRaise(Expression.Call call) throws NotCompilable {
-        boolean constant = Parts.columns(call).isEmpty()
-                && Parts.folds(call).isEmpty()
-                && !Parts.readsClock(call)
-                && !Parts.hasNoValue(call);
-        if (!constant || Answers.settled(call) instanceof Expression.Constant) {
-            return;
+    /// That is noticed with the answers; what is not known here may be such a one.
+    private static void requireConstantsToBeKnown(Expression.Call call) throws NotCompilable {
+        if (Parts.isConstant(call) && Answers.settled(call) instanceof Expression.Call) {
+            throw new NotCompilable("a part that is constant is not known here");
         }
-        throw new NotCompilable("a part that is constant raises, or is not known here");
     }
 
     /// Of no collation nothing is known: PostgreSQL raises where it needs one and cannot tell which.

@@ -41,6 +41,6 @@ public final class Connectives {
                 return true;
             }
         }
-        return false;
+        return Parts.raisesWhilePlanning(expression);
     }
 }

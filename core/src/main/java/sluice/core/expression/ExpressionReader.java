@@ -21,7 +21,8 @@ import sluice.core.function.BuiltIn;
 /// Used for one policy, on one thread.
 public final class ExpressionReader {
     private static final List<String> TEXT_CASTS = List.of("COERCEVIAIO");
-    private static final List<String> ROW_NODES = List.of("VAR");
+    /// A parameter of a body stands for an argument that may read the row.
+    private static final List<String> ROW_NODES = List.of("VAR", "PARAM");
 
     /// `SQLValueFunctionOp` without a precision: CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP.
     private static final List<Integer> CLOCKS = List.of(0, 3, 7);

@@ -239,9 +239,10 @@ final class FoldWriter {
         return "ARRAY[" + list(node.list("elements")) + "]::" + SqlTypes.name(catalog, node.integer("array_typeid"));
     }
 
-    /// Written as a cast, it would be whatever cast a user has made since for a type of his own.
+    /// Written as a cast, it would be whatever cast a user has made since.
     private String textCast(Node.Struct argument, int type) throws NotCompilable {
-        if (ofUsers(type) || ofUsers(typeOf(argument))) {
+        int from = typeOf(argument);
+        if (ofUsers(type) || ofUsers(from) || SqlTypes.castByUser(catalog, from, type)) {
             throw new NotCompilable("a cast through text of type " + SqlTypes.name(catalog, type));
         }
         return cast(argument, type);

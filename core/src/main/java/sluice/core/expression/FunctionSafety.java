@@ -3,7 +3,6 @@ package sluice.core.expression;
 import java.util.List;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Function;
-import sluice.core.catalog.Operator;
 import sluice.core.datum.ValueTypes;
 import sluice.core.value.PgType;
 
@@ -96,11 +95,22 @@ final class FunctionSafety {
 
     /// A domain's check may be any function.
     private boolean touchesDomain(Function function) {
-        boolean domain = catalog.type(function.returnType()) instanceof PgType.Domain;
+        boolean domain = holdsDomain(catalog.type(function.returnType()));
         for (int type : function.argumentTypes()) {
-            domain |= catalog.type(type) instanceof PgType.Domain;
+            domain |= holdsDomain(catalog.type(type));
         }
         return domain;
+    }
+
+    private static boolean holdsDomain(PgType type) {
+        return switch (type) {
+            case PgType.Domain ignored -> true;
+            case PgType.Array(var oid, var name, var element, var delimiter) -> holdsDomain(element);
+            case PgType.Composite(var oid, var name, var attributes) ->
+                attributes.stream().anyMatch(attribute -> holdsDomain(attribute.type()));
+            case PgType.Base ignored -> false;
+            case PgType.Enumeration ignored -> false;
+        };
     }
 
     /// Where `pg_catalog` is named but not first, a bare name may be a user's.
@@ -123,8 +133,8 @@ final class FunctionSafety {
         }
         String body = function.body();
         if (body == null) {
-            SqlBody.Calls calls = SqlBody.read(function.source());
-            if (calls == null || operatorsAreOverloaded()) {
+            SqlBody.Calls calls = SqlBody.read(function.source(), new BodyNames(catalog, function));
+            if (calls == null) {
                 throw new NotCompilable(named(function) + " may read tables or the clock");
             }
             for (SqlBody.Call call : calls.list()) {
@@ -137,19 +147,6 @@ final class FunctionSafety {
         } catch (NodeTreeException unreadable) {
             throw new NotCompilable(named(function) + " has a body that cannot be read");
         }
-    }
-
-    /// A text names its operators without a schema, so one of a user's for built-in types could be meant.
-    private boolean operatorsAreOverloaded() {
-        for (Operator operator : catalog.dictionary().operatorsByOid().values()) {
-            if (!operator.schema().equals("pg_catalog")
-                    && SqlBody.OPERATORS.contains(operator.name())
-                    && Integer.compareUnsigned(operator.leftType(), BuiltIns.FIRST_USER_OID) < 0
-                    && Integer.compareUnsigned(operator.rightType(), BuiltIns.FIRST_USER_OID) < 0) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /// Every function of that name must be safe, as which one a text means is not worked out here.

@@ -54,6 +54,43 @@ public final class Parts {
         return folds;
     }
 
+    /// Whether it has one value whoever asks and whenever, or always raises.
+    static boolean isConstant(Expression expression) {
+        return columns(expression).isEmpty()
+                && folds(expression).isEmpty()
+                && !readsClock(expression)
+                && !hasNoValue(expression);
+    }
+
+    /// The parts that read no row, may raise by themselves, and may be evaluated before a row is read.
+    static List<Expression> rowFreeThatMayRaise(Expression expression) {
+        List<Expression> found = new ArrayList<>();
+        visit(expression, part -> {
+            if (raises(part) && evaluatedBeforeRows(part)) {
+                found.add(part);
+            }
+        });
+        return found;
+    }
+
+    private static boolean evaluatedBeforeRows(Expression part) {
+        boolean before = columns(part).isEmpty() && !readsClock(part) && !hasNoValue(part);
+        for (Expression.Folded folded : folds(part)) {
+            before &= folded.timing() != FoldTiming.WHEN_REACHED;
+        }
+        return before;
+    }
+
+    /// Whether a part of it is constant and raises.
+    static boolean raisesWhilePlanning(Expression expression) {
+        for (Expression part : rowFreeThatMayRaise(expression)) {
+            if (isConstant(part) && Answers.settled(part) instanceof Expression.Raised) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// Whether a part of it is an error or is not decided here.
     static boolean hasNoValue(Expression expression) {
         boolean[] found = {false};

@@ -61,4 +61,22 @@ final class SqlTypes {
             case PgType.Domain ignored -> false;
         };
     }
+
+    /// Whether a user made a cast between the two types, or between their elements, that a text may mean.
+    static boolean castByUser(CatalogImage catalog, int from, int to) {
+        for (CatalogImage.Cast cast : catalog.dictionary().ownCasts()) {
+            boolean source = cast.sourceType() == from || cast.sourceType() == elementOf(catalog, from);
+            boolean target = cast.targetType() == to || cast.targetType() == elementOf(catalog, to);
+            if (source && target) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static int elementOf(CatalogImage catalog, int type) {
+        return catalog.type(type) instanceof PgType.Array(var oid, var name, var element, var delimiter)
+                ? element.oid()
+                : type;
+    }
 }

@@ -80,7 +80,8 @@ final class TimestampFunctions {
         return new Interval(0, (int) (micros / Calendar.DAY), micros % Calendar.DAY);
     }
 
-    /// Rounding to a precision may leave the range, which is noticed only by what looks at the fields.
+    /// A constant may hold what rounding to its precision took out of the range, which is noticed only by what
+    /// looks at the fields.
     private static long inRange(long timestamp) {
         if (TimeTypes.isFinite(timestamp)) {
             return Calendar.timestamp(timestamp);
@@ -95,7 +96,12 @@ final class TimestampFunctions {
         if (digits < 0 || digits > 6) {
             throw new EvaluationException(BAD_PARAMETER);
         }
-        return Calendar.rounded(timestamp, digits);
+        long rounded = Calendar.rounded(timestamp, digits);
+        if (!TimeTypes.isTimestamp(rounded)) {
+            // What is made of it raises here, and there does not.
+            throw new UndecidableException();
+        }
+        return rounded;
     }
 
     /// The years, months, days and time between two moments, counted from the earlier one's fields.

@@ -472,4 +472,65 @@ class NamedSemanticsPgTest {
                         .theirs()))
                 .isEqualTo("ttfn");
     }
+
+    /// PostgreSQL evaluates every argument, so the error of one is not passed over for the NULL of another.
+    @Test
+    void an_argument_that_raises_is_not_passed_over_for_one_that_is_null() {
+        table(
+                "raising",
+                "net inet, tx text, grid int[], i4 int, j int",
+                "(NULL, 'x', '{{1,2},{3,4}}', NULL, 0)",
+                "('10.0.0.1', '1', '{{1,2},{3,4}}', 1, 5)",
+                "(NULL, NULL, NULL, NULL, NULL)");
+        agree(
+                "raising",
+                "(tx::int8 + net) IS NULL",
+                "(i4 + make_date(2024, j, 1)) IS NULL",
+                "grid[i4][10 / j] IS NULL",
+                "(i4 IS NOT DISTINCT FROM 10 / j)",
+                "(NULLIF(i4, 10 / j)) IS NULL");
+        assertThat(new Hearing(database, "raising", ROLE)
+                        .one(CLAIMS, "(tx::int8 + net) IS NULL")
+                        .ours())
+                .isEqualTo("eft");
+    }
+
+    @Test
+    void a_time_rounded_out_of_its_range_shows_nothing() {
+        table(
+                "edges",
+                "tz timestamp, t0 timestamp(0)",
+                "('294276-12-31 23:59:59.999999', '294276-12-31 23:59:59.999999')",
+                "('2024-01-01 00:00:00.6', '2024-01-01 00:00:00.6')",
+                "(NULL, NULL)");
+        Hearing hearing = new Hearing(database, "edges", ROLE);
+        for (String expression : List.of(
+                "(tz::timestamp(0))::timestamptz IS NOT NULL",
+                "(tz::timestamp(0) AT TIME ZONE 'UTC') IS NOT NULL",
+                "(tz::timestamp(0))::date > '2000-01-01'",
+                "t0::timestamptz IS NOT NULL",
+                "(t0 AT TIME ZONE 'UTC') IS NOT NULL",
+                "t0::date > '2000-01-01'")) {
+            Hearing.Outcome outcome = hearing.one(CLAIMS, expression);
+            assertThat(outcome.agreesWhereItKnows() || outcome.ours().startsWith("e"))
+                    .as(outcome.toString())
+                    .isTrue();
+            assertThat(outcome.ours()).as(outcome.toString()).startsWith("ut").doesNotStartWith("t");
+        }
+    }
+
+    /// What a writer's settings made of a number is stored; the number alone does not tell.
+    @Test
+    void a_generated_text_is_left_to_postgresql() {
+        table("printed", "f float8, label text GENERATED ALWAYS AS (f::text) STORED", "(1), (NULL)");
+        database.database()
+                .execute("SET extra_float_digits = 0", "INSERT INTO printed (f) VALUES (0.30000000000000004)");
+        database.database().reconnect();
+        leftToPostgresql(
+                database,
+                "printed",
+                "it is made of a text that depends on the writer's session",
+                "label = '0.3'",
+                "label <> '0.30000000000000004'");
+    }
 }

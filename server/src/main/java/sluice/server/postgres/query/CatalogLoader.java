@@ -116,7 +116,8 @@ public final class CatalogLoader {
                         + CatalogSql.functions(Part.OWN, roles)
                         + CatalogSql.operators(Part.OWN)
                         + CatalogSql.collations(Part.OWN, builtIns.major())
-                        + CatalogSql.ownTypes(published));
+                        + CatalogSql.ownTypes(published)
+                        + CatalogSql.OWN_CASTS);
         PolicyTexts texts = PolicyTexts.read(connection, withPolicies(answers.get(3)));
         RelationAssembly assembly =
                 new RelationAssembly(answers.get(1), answers.get(2), answers.get(3), answers.get(4), texts);
@@ -146,7 +147,7 @@ public final class CatalogLoader {
                 .toList();
     }
 
-    /// @param answers roles, functions, operators, collations, types, attributes, labels
+    /// @param answers roles, functions, operators, collations, types, attributes, labels, casts
     private CatalogImage.Dictionary dictionary(List<List<Row>> answers) {
         Map<String, Role> rolesByName = DictionaryAssembly.roles(answers.get(0));
         TypeAssembly types = new TypeAssembly();
@@ -160,7 +161,8 @@ public final class CatalogLoader {
                 rolesByName,
                 merged(builtIns.functions(), DictionaryAssembly.functions(answers.get(1), rolesByName, roles)),
                 merged(builtIns.operators(), DictionaryAssembly.operators(answers.get(2))),
-                merged(builtIns.collations(), DictionaryAssembly.collations(answers.get(3))));
+                merged(builtIns.collations(), DictionaryAssembly.collations(answers.get(3))),
+                DictionaryAssembly.casts(answers.get(7)));
     }
 
     private static <T> Map<Integer, T> merged(Map<Integer, T> builtIn, Map<Integer, T> own) {

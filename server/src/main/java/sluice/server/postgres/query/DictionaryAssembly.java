@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Collation;
 import sluice.core.catalog.Function;
 import sluice.core.catalog.Operator;
@@ -84,6 +85,12 @@ final class DictionaryAssembly {
                     new Operator(row.oid(0), row.text(1), row.text(2), row.oid(3), row.oid(4), row.oid(5), row.oid(6)));
         }
         return operators;
+    }
+
+    static List<CatalogImage.Cast> casts(List<Row> rows) {
+        return rows.stream()
+                .map(row -> new CatalogImage.Cast(row.oid(0), row.oid(1)))
+                .toList();
     }
 
     static Map<Integer, Collation> collations(List<Row> rows) {
