@@ -10,6 +10,8 @@ public enum WarningCode {
     REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient"),
     /// Rows can stop being visible without anything in the log that tells.
     LEAVES_NOT_DETECTED("leaves_not_detected"),
+    /// The subscription asked for its rows first, which this server does not read.
+    SNAPSHOT_DISABLED("snapshot_disabled"),
     /// The table was truncated and the subscription did not ask to be told by an event.
     TABLE_TRUNCATED("table_truncated"),
     /// Changes that might concern the subscription could not be decided and were not sent.

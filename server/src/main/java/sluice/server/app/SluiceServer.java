@@ -41,7 +41,6 @@ import sluice.server.postgres.query.QueryException;
 import sluice.server.postgres.query.RightsPoll;
 import sluice.server.postgres.query.SlotStatus;
 import sluice.server.postgres.query.StartupValidation;
-import sluice.server.postgres.wal.FileSpillStore;
 import sluice.server.postgres.wal.PoolServer;
 import sluice.server.postgres.wal.ReaderClock;
 import sluice.server.postgres.wal.ReplicationCheck;
@@ -106,9 +105,7 @@ public final class SluiceServer implements AutoCloseable {
         Gate gate = new Gate(engineThread, replication);
         this.reader = new WalReader(
                 Wiring.source(settings),
-                new FileSpillStore(
-                        settings.replication().spillDirectory(),
-                        settings.replication().spillMax().bytes()),
+                Wiring.spill(settings),
                 new TransactionAssembler.Bounds(
                         settings.replication().transactionMemory().bytes(), Wiring.SPILL_CHUNK_BYTES, List.of()),
                 settings.replication().images() == Settings.Replication.Images.ALL
@@ -132,8 +129,10 @@ public final class SluiceServer implements AutoCloseable {
                 new ProbeQueries(pool, settings.rights().probeTimeout()),
                 metrics);
         this.effects = new EffectRunner(
-                database,
-                Wiring.callerConnections(settings),
+                new EffectRunner.Sources(
+                        database, Wiring.snapshots(settings, pool, reader::server, metrics, gate::log)),
+                new EffectRunner.Limits(
+                        Wiring.callerConnections(settings), settings.snapshots().concurrentMax()),
                 new EffectRunner.Targets(
                         inbox, engineThread, gate::log, reader::useCatalog, diagnostics::counted, answered -> {
                             gate.answered(answered.requestId());

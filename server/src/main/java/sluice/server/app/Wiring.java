@@ -2,17 +2,28 @@ package sluice.server.app;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.EngineSettings;
+import sluice.core.dispatch.Notice;
 import sluice.core.stream.RateBucket;
 import sluice.server.config.Settings;
 import sluice.server.config.Settings.Toggle;
 import sluice.server.http.HttpSettings;
 import sluice.server.jwks.SigningAlgorithm;
 import sluice.server.jwks.TokenRules;
+import sluice.server.metrics.Metrics;
 import sluice.server.postgres.query.Pool;
+import sluice.server.postgres.query.SlotServer;
+import sluice.server.postgres.query.SnapshotQueries;
 import sluice.server.postgres.query.StartupValidation;
 import sluice.server.postgres.query.StartupValidation.SlotRecreation;
+import sluice.server.postgres.wal.FileSpillStore;
+import sluice.server.postgres.wal.PoolServer;
 import sluice.server.postgres.wal.WalReader;
+import sluice.server.snapshot.SnapshotReader;
+import sluice.server.snapshot.SpoolStore;
 
 /// What each part is told, out of the settings.
 final class Wiring {
@@ -29,6 +40,18 @@ final class Wiring {
     private static final int SEND_BUFFER_BYTES = 128 << 10;
 
     private static final int CONNECTIONS_MAX = 100_000;
+
+    /// Of the spill folder, for snapshots.
+    private static final int SPOOL_SHARE = 8;
+
+    /// Of the heap, for snapshots.
+    private static final int SPOOL_HEAP_SHARE = 64;
+
+    /// Of one snapshot; a larger one goes to a file.
+    private static final long SPOOL_MEMORY_BYTES = 1L << 20;
+
+    /// Whoever holds a table does not hold up the snapshots of other tables for longer.
+    private static final Duration SNAPSHOT_LOCK_TIMEOUT = Duration.ofSeconds(2);
 
     private Wiring() {}
 
@@ -58,7 +81,10 @@ final class Wiring {
         return Pool.open(
                 settings.database().pool(),
                 new Pool.Sizing(
-                        callerConnections(settings), settings.database().connectionsMin(), Duration.ofSeconds(5)),
+                        callerConnections(settings),
+                        settings.database().connectionsMin(),
+                        settings.snapshots().concurrentMax(),
+                        Duration.ofSeconds(5)),
                 settings.database().paranoidReset().isOn() ? Pool.Reset.DISCARD_ALL : Pool.Reset.ROLLBACK);
     }
 
@@ -84,6 +110,52 @@ final class Wiring {
                 replication.messages().isOn() ? WalReader.Messages.DELIVERED : WalReader.Messages.IGNORED,
                 replication.statusInterval(),
                 replication.slotRecreate().isOn() ? WalReader.LostSlot.RECREATE : WalReader.LostSlot.STOP);
+    }
+
+    static FileSpillStore spill(Settings settings) {
+        Settings.Replication replication = settings.replication();
+        return new FileSpillStore(
+                replication.spillDirectory(), replication.spillMax().bytes() - spoolBytes(settings));
+    }
+
+    /// Rows that wait for their clients share the folder of commits, but may never take their room.
+    private static long spoolBytes(Settings settings) {
+        return settings.snapshots().enabled().isOn()
+                ? settings.replication().spillMax().bytes() / SPOOL_SHARE
+                : 0;
+    }
+
+    /// @param server where the log is read from now
+    static SnapshotReader snapshots(
+            Settings settings,
+            Pool pool,
+            Supplier<@Nullable PoolServer> server,
+            Metrics metrics,
+            Consumer<Notice> log) {
+        SpoolStore spools = new SpoolStore(
+                settings.replication().spillDirectory(),
+                new SpoolStore.Bounds(
+                        spoolBytes(settings), Runtime.getRuntime().maxMemory() / SPOOL_HEAP_SHARE, SPOOL_MEMORY_BYTES));
+        spools.clean();
+        SnapshotQueries queries = new SnapshotQueries(
+                pool,
+                () -> slotServer(server.get()),
+                String.valueOf(settings.database().pool().user()),
+                new SnapshotQueries.Bounds(
+                        settings.snapshots().rowsMax(),
+                        changeBytesMax(settings),
+                        settings.snapshots().timeout(),
+                        SNAPSHOT_LOCK_TIMEOUT));
+        return new SnapshotReader(queries, spools, changeBytesMax(settings), metrics, log);
+    }
+
+    private static @Nullable SlotServer slotServer(@Nullable PoolServer server) {
+        return server == null ? null : new SlotServer(server.systemIdentifier(), server.timeline(), server.database());
+    }
+
+    static int changeBytesMax(Settings settings) {
+        return Math.toIntExact(
+                Math.min(Integer.MAX_VALUE, settings.streams().changeBytesMax().bytes()));
     }
 
     static HttpSettings http(Settings settings) {
@@ -124,8 +196,7 @@ final class Wiring {
                 streams.subscriptionsMax(),
                 streams.shapesMax(),
                 rights.unindexedShapesMax(),
-                Math.toIntExact(
-                        Math.min(Integer.MAX_VALUE, streams.changeBytesMax().bytes())),
+                changeBytesMax(settings),
                 streams.queueEventsMax(),
                 streams.queueBytesMax().bytes(),
                 rights.reloadTimeout(),

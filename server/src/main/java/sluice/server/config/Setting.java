@@ -40,8 +40,8 @@ public enum Setting {
             Topic.DATABASE,
             Kind.COUNT,
             "8",
-            "most connections besides the replication connection, at least 4: one each is reserved for the reader lock,"
-                    + " catalog reloads and the rights poll"),
+            "most connections besides the replication connection and those of snapshots, at least 5: one each is"
+                    + " reserved for the reader lock, catalog reloads (two) and the rights poll"),
     DB_POOL_MIN_CONNS(Topic.DATABASE, Kind.COUNT, "2", "connections kept open when idle"),
     PARANOID_POOL_RESET(
             Topic.DATABASE,
@@ -76,7 +76,11 @@ public enum Setting {
             null,
             "folder for transactions too large for memory, emptied at start; a folder named after the slot under the"
                     + " system's temporary folder when unset"),
-    SPILL_MAX_BYTES(Topic.REPLICATION, Kind.SIZE, "8GiB", "most bytes the spill folder may hold"),
+    SPILL_MAX_BYTES(
+            Topic.REPLICATION,
+            Kind.SIZE,
+            "8GiB",
+            "most bytes the spill folder may hold; an eighth is kept for snapshots that wait for their clients"),
 
     JWKS_URL(Topic.TOKENS, Kind.TEXT, null, Availability.REQUIRED, "where the keys that sign tokens are published"),
     JWKS_REFRESH(Topic.TOKENS, Kind.DURATION, "5m", "how often the keys are fetched again"),
@@ -150,9 +154,22 @@ public enum Setting {
                     + " no limit"),
     RING_MAX_AGE(Topic.STREAMS, Kind.DURATION, "30s", Availability.LATER, "how far back a stream can resume"),
     RING_MEMORY(Topic.STREAMS, Kind.SHARE, "0.1", Availability.LATER, "share of memory the resume buffer may take"),
-    SNAPSHOT_ENABLED(Topic.STREAMS, Kind.FLAG, "true", Availability.LATER, "serve initial snapshots"),
-    SNAPSHOT_MAX_CONCURRENT(Topic.STREAMS, Kind.COUNT, "4", Availability.LATER, "most snapshots at once"),
-    SNAPSHOT_MAX_ROWS(Topic.STREAMS, Kind.COUNT, "50000", Availability.LATER, "most rows of one snapshot"),
+    SNAPSHOT_ENABLED(
+            Topic.STREAMS,
+            Kind.FLAG,
+            "true",
+            "serve initial snapshots; without them a subscription that asks for one is warned (`snapshot_disabled`)"),
+    SNAPSHOT_MAX_CONCURRENT(
+            Topic.STREAMS,
+            Kind.COUNT,
+            "4",
+            "most snapshots read at once, each on a connection of its own besides SLUICE_DB_POOL_MAX_CONNS"),
+    SNAPSHOT_MAX_ROWS(Topic.STREAMS, Kind.COUNT, "50000", "most rows of one snapshot; one with more is `truncated`"),
+    SNAPSHOT_TIMEOUT(
+            Topic.STREAMS,
+            Kind.DURATION,
+            "30s",
+            "how long reading one snapshot may take; a lock on the table is waited for 2s of it at most"),
 
     MAX_PAYLOAD_BYTES(Topic.CHANNELS, Kind.SIZE, "262144", Availability.LATER, "largest published payload"),
     PUBLISH_RATE(Topic.CHANNELS, Kind.COUNT, "100", Availability.LATER, "publishes per second per stream"),
@@ -273,9 +290,6 @@ public enum Setting {
 
     /// Values of a {@link Availability#LATER} setting, besides its default, that say what the server does today.
     List<String> alsoTrueToday() {
-        if (this == SNAPSHOT_ENABLED) {
-            return List.of("false");
-        }
         return this == RING_MEMORY || this == ADMIT_MEMORY ? List.of("0") : List.of();
     }
 }

@@ -17,6 +17,7 @@ public record Settings(
         Tokens tokens,
         Rights rights,
         Streams streams,
+        Snapshots snapshots,
         Operation operation) {
 
     /// A switch.
@@ -155,6 +156,12 @@ public record Settings(
             int shapesMax,
             ByteSize changeBytesMax,
             int subscribeRate) {}
+
+    /// Initial snapshots.
+    ///
+    /// @param concurrentMax read at once
+    /// @param timeout of reading one
+    public record Snapshots(Toggle enabled, int concurrentMax, int rowsMax, Duration timeout) {}
 
     /// @param lagDegraded zero never reports it
     public record Operation(Toggle metrics, Toggle diagnostics, Duration lagDegraded) {}

@@ -63,8 +63,8 @@ public final class SettingsReader {
         unknownVariables();
         laterSettings();
         tokensWithoutRole();
-        Settings settings =
-                new Settings(http(), log(), database(), replication(), tokens(), rights(), streams(), operation());
+        Settings settings = new Settings(
+                http(), log(), database(), replication(), tokens(), rights(), streams(), snapshots(), operation());
         problems.throwIfAny();
         return settings;
     }
@@ -307,6 +307,14 @@ public final class SettingsReader {
                 count(Setting.MAX_SHAPES_PER_STREAM, 1, 10_000),
                 change,
                 count(Setting.SUBSCRIBE_RATE, 0, 1_000_000));
+    }
+
+    private Settings.Snapshots snapshots() {
+        return new Settings.Snapshots(
+                toggle(Setting.SNAPSHOT_ENABLED),
+                count(Setting.SNAPSHOT_MAX_CONCURRENT, 1, 1000),
+                count(Setting.SNAPSHOT_MAX_ROWS, 1, 100_000_000),
+                duration(Setting.SNAPSHOT_TIMEOUT, Duration.ofMillis(100)));
     }
 
     private Settings.Operation operation() {

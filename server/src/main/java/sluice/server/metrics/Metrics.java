@@ -92,6 +92,15 @@ public final class Metrics {
     /// When the last answered poll was asked, by {@link System#nanoTime}; null before the first.
     private final AtomicReference<@Nullable Long> rightsPolledAt = new AtomicReference<>();
 
+    private final Histogram snapshotSeconds = figures.histogram(
+            "sluice_snapshot_seconds",
+            "Time one initial snapshot took, read or failed.",
+            new double[] {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60},
+            "schema",
+            "table");
+    private final Counter snapshotRows =
+            figures.counter("sluice_snapshot_rows_total", "Rows read by initial snapshots.", "schema", "table");
+
     private final Histogram reloadSeconds =
             figures.histogram("sluice_reload_seconds", "Time one reload of the catalog took.", SECONDS);
 
@@ -292,6 +301,15 @@ public final class Metrics {
     private double rightsAgeSeconds() {
         Long polledAt = rightsPolledAt.get();
         return polledAt == null ? -1 : (System.nanoTime() - polledAt) / 1e9;
+    }
+
+    /// @param seconds from the permission to read until every row was in its spool, or the failure
+    public void snapshotTook(String schema, String table, double seconds) {
+        byTable(snapshotSeconds, schema, table).observe(seconds);
+    }
+
+    public void snapshotRows(String schema, String table, long count) {
+        AuthorizationMetrics.byTable(snapshotRows, tables, schema, table).inc(count);
     }
 
     public void reloadTook(double seconds) {

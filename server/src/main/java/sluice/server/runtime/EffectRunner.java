@@ -29,6 +29,9 @@ public final class EffectRunner implements EffectSink {
     /// Nobody waits for these, so they leave the connections to questions somebody waits for.
     private static final int CHECKS_AT_ONCE = 2;
 
+    private static final SnapshotOutcome UNREAD =
+            new SnapshotOutcome.Failed("internal", "rows could not be read; ask again");
+
     private final ExecutorService executor = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("question-", 0).factory());
     private final Semaphore tablesGate = new Semaphore(1);
@@ -36,8 +39,10 @@ public final class EffectRunner implements EffectSink {
     private final Semaphore rightsGate = new Semaphore(1);
     private final Semaphore checkGate = new Semaphore(CHECKS_AT_ONCE);
     private final Semaphore callerGate;
+    private final Semaphore snapshotGate;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final Database database;
+    private final Snapshots snapshots;
     private final WalInbox inbox;
     private final EngineThread engine;
     private final Consumer<Notice> log;
@@ -59,10 +64,18 @@ public final class EffectRunner implements EffectSink {
             Consumer<Effect.Counted> census,
             Consumer<Effect.Answered> answers) {}
 
+    /// Who answers what is asked.
+    public record Sources(Database database, Snapshots snapshots) {}
+
     /// @param callerQueriesMax questions about callers and rows that are put at once
-    public EffectRunner(Database database, int callerQueriesMax, Targets targets) {
-        this.database = database;
-        this.callerGate = new Semaphore(callerQueriesMax);
+    /// @param snapshotsMax snapshots that are read at once
+    public record Limits(int callerQueriesMax, int snapshotsMax) {}
+
+    public EffectRunner(Sources sources, Limits limits, Targets targets) {
+        this.database = sources.database();
+        this.snapshots = sources.snapshots();
+        this.callerGate = new Semaphore(limits.callerQueriesMax());
+        this.snapshotGate = new Semaphore(limits.snapshotsMax());
         this.inbox = targets.inbox();
         this.engine = targets.engine();
         this.log = targets.log();
@@ -105,11 +118,14 @@ public final class EffectRunner implements EffectSink {
                         () -> new Input.CrossCheckAnswer(probe.probeId(), database.probe(probe)),
                         () -> new Input.CrossCheckAnswer(probe.probeId(), new ProbeOutcome.Failed(CONNECTION_FAILURE)),
                         "cross-check failed");
-            case Effect.ReadSnapshot(var id, var _, var _, var _, var _, var _) ->
-                engine.submit(new Input.SnapshotRead(
-                        id, new SnapshotOutcome.Failed("unsupported", "snapshots are not supported yet")));
-            case Effect.TakeRows(var id, var _, var _, var _) -> engine.submit(new Input.SnapshotRows(id, List.of()));
-            case Effect.DropSpool _ -> {}
+            case Effect.ReadSnapshot request ->
+                ask(
+                        snapshotGate,
+                        () -> new Input.SnapshotRead(request.joinId(), snapshots.read(request)),
+                        () -> new Input.SnapshotRead(request.joinId(), UNREAD),
+                        "snapshot failed");
+            case Effect.TakeRows take -> execute(() -> engine.submit(taken(take)));
+            case Effect.DropSpool(var spool) -> execute(() -> snapshots.drop(spool));
         }
     }
 
@@ -117,6 +133,24 @@ public final class EffectRunner implements EffectSink {
     public void close() {
         closing.set(true);
         executor.shutdownNow();
+    }
+
+    private Input taken(Effect.TakeRows take) {
+        try {
+            return new Input.SnapshotRows(take.joinId(), snapshots.take(take.spool(), take.rowsMax(), take.bytesMax()));
+        } catch (RuntimeException e) {
+            return new Input.SnapshotRead(take.joinId(), new SnapshotOutcome.Failed("spool_failed", reason(e)));
+        }
+    }
+
+    /// Without a gate: the disk answers, not the database.
+    private void execute(Runnable work) {
+        try {
+            executor.execute(work);
+        } catch (RejectedExecutionException stopping) {
+            // what is left in the spools goes with the process
+            return;
+        }
     }
 
     private void ask(Semaphore gate, Supplier<Input> question, Supplier<Input> failure, String what) {

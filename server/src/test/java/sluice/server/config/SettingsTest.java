@@ -110,6 +110,8 @@ class SettingsTest {
                         20,
                         new ByteSize(1 << 20),
                         20));
+        assertThat(settings.snapshots())
+                .isEqualTo(new Settings.Snapshots(Toggle.ON, 4, 50_000, Duration.ofSeconds(30)));
         assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.ON, Toggle.ON, Duration.ofSeconds(5)));
     }
 
@@ -164,6 +166,10 @@ class SettingsTest {
                 "SLUICE_MAX_SHAPES_PER_STREAM", "13",
                 "SLUICE_MAX_CHANGE_BYTES", "65536",
                 "SLUICE_SUBSCRIBE_RATE", "14",
+                "SLUICE_SNAPSHOT_ENABLED", "false",
+                "SLUICE_SNAPSHOT_MAX_CONCURRENT", "3",
+                "SLUICE_SNAPSHOT_MAX_ROWS", "1000",
+                "SLUICE_SNAPSHOT_TIMEOUT", "2m",
                 "SLUICE_METRICS_ENABLED", "false",
                 "SLUICE_DIAGNOSTICS_ENABLED", "false",
                 "SLUICE_LAG_DEGRADED", "0",
@@ -242,6 +248,7 @@ class SettingsTest {
                         13,
                         new ByteSize(65536),
                         14));
+        assertThat(settings.snapshots()).isEqualTo(new Settings.Snapshots(Toggle.OFF, 3, 1_000, Duration.ofMinutes(2)));
         assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.OFF, Toggle.OFF, Duration.ZERO));
     }
 

@@ -27,7 +27,12 @@ final class CallerSession {
     ///
     /// Their parameters are those of {@link #parameters}; the first of them that returns rows returns the stamp.
     static String sql(Identity caller, Duration timeout) {
-        return ReadTransaction.begin(timeout) + ENTER + SqlText.identifier(caller.role());
+        return ReadTransaction.begin(timeout) + become(caller);
+    }
+
+    /// The same within a transaction.
+    static String become(Identity caller) {
+        return ENTER + SqlText.identifier(caller.role());
     }
 
     static List<@Nullable String> parameters(Identity caller, String image) {

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import sluice.server.postgres.PostgresUrl;
 import sluice.server.postgres.query.Rows.Row;
 
-/// Connections of the pool role, in three lanes that cannot starve one another: callers' questions, catalog reloads,
-/// the rights poll.
+/// Connections of the pool role, in lanes that cannot starve one another: callers' questions, catalog reloads, the
+/// rights poll, snapshots.
 ///
 /// Every use ends with a rollback and a look at what is left: a connection that is not as clean as a new one is
 /// closed, so no role, claim, transaction or lock reaches the next user. Safe for any thread; made for virtual
@@ -27,13 +27,16 @@ public final class Pool implements AutoCloseable {
     private final HikariDataSource callers;
     private final HikariDataSource catalog;
     private final HikariDataSource rights;
+    private final HikariDataSource snapshots;
     private final Reset reset;
 
     /// Who asks.
     public enum Lane {
         CALLERS,
         CATALOG,
-        RIGHTS
+        RIGHTS,
+        /// Reads many rows, for as long as a snapshot may take.
+        SNAPSHOTS
     }
 
     /// What happens to a returned connection besides the rollback.
@@ -43,10 +46,16 @@ public final class Pool implements AutoCloseable {
         DISCARD_ALL
     }
 
-    /// @param callersMax connections for folds and probes, at least 1; the two other lanes have three on top
+    /// @param callersMax connections for folds and probes, at least 1; the catalog and the rights have three on top
     /// @param callersMin how many of them stay open when idle
+    /// @param snapshotsMax connections for snapshots, at least 1; none stays open when idle
     /// @param acquire how long a use may wait for a free connection
-    public record Sizing(int callersMax, int callersMin, Duration acquire) {}
+    public record Sizing(int callersMax, int callersMin, int snapshotsMax, Duration acquire) {
+        /// With one connection for snapshots.
+        public Sizing(int callersMax, int callersMin, Duration acquire) {
+            this(callersMax, callersMin, 1, acquire);
+        }
+    }
 
     interface Work<T> {
         T run(Connection connection) throws SQLException;
@@ -97,6 +106,7 @@ public final class Pool implements AutoCloseable {
         // one for the tables a commit waits for, one for the whole catalog
         this.catalog = lane("sluice-catalog", url, 2, 1, sizing.acquire());
         this.rights = lane("sluice-rights", url, 1, 1, sizing.acquire());
+        this.snapshots = lane("sluice-snapshots", url, sizing.snapshotsMax(), 0, sizing.acquire());
     }
 
     /// Opens no connection yet: an unreachable database shows at the first question.
@@ -142,7 +152,10 @@ public final class Pool implements AutoCloseable {
             answer = work.run(use);
         } catch (SQLException e) {
             giveBack(source, use);
-            throw lane == Lane.CALLERS ? QueryException.of(question, e) : QueryException.ofCatalog(question, e);
+            throw switch (lane) {
+                case CALLERS, SNAPSHOTS -> QueryException.of(question, e);
+                case CATALOG, RIGHTS -> QueryException.ofCatalog(question, e);
+            };
         } catch (RuntimeException | Error e) {
             giveBack(source, use);
             throw e;
@@ -184,7 +197,7 @@ public final class Pool implements AutoCloseable {
 
     /// Closes every connection once its present use ends: another server answers now. Any thread; does not wait.
     public void renew() {
-        for (HikariDataSource lane : List.of(callers, catalog, rights)) {
+        for (HikariDataSource lane : List.of(callers, catalog, rights, snapshots)) {
             HikariPoolMXBean pool = lane.getHikariPoolMXBean();
             if (pool != null) {
                 pool.softEvictConnections();
@@ -197,6 +210,7 @@ public final class Pool implements AutoCloseable {
             case CALLERS -> callers;
             case CATALOG -> catalog;
             case RIGHTS -> rights;
+            case SNAPSHOTS -> snapshots;
         };
     }
 
@@ -205,5 +219,6 @@ public final class Pool implements AutoCloseable {
         callers.close();
         catalog.close();
         rights.close();
+        snapshots.close();
     }
 }

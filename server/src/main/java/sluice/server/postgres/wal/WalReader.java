@@ -54,6 +54,7 @@ public final class WalReader implements Runnable {
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final AtomicReference<@Nullable SlotCreation> creation = new AtomicReference<>();
     private final AtomicReference<@Nullable ReplicationConnection> streamingOn = new AtomicReference<>();
+    private final AtomicReference<@Nullable PoolServer> server = new AtomicReference<>();
     private final AtomicReference<Wish> wish = new AtomicReference<>(Wish.RUN);
 
     private enum Wish {
@@ -121,6 +122,11 @@ public final class WalReader implements Runnable {
         this.observer = observer;
         this.mark = new SlotMark(spill.folder(), source.slot());
         this.lock = new ReaderLock(source.lock().withoutReplication(), source.slot());
+    }
+
+    /// The server that answered last, whose log is read; null before the first. Any thread.
+    public @Nullable PoolServer server() {
+        return server.get();
     }
 
     public ReaderState state() {
@@ -291,6 +297,8 @@ public final class WalReader implements Runnable {
         if (history.leftAt() != null) {
             observer.timelineMoved();
         }
+        server.set(
+                new PoolServer(identity.systemId(), identity.timeline(), identity.database(), PoolServer.Role.PRIMARY));
         int highest = connection.serverMajor() >= 16 ? 4 : connection.serverMajor() == 15 ? 3 : 2;
         Integer asked = source.protocol();
         if (asked != null && asked > highest) {

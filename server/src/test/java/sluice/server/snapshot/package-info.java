@@ -1,0 +1,4 @@
+@NullMarked
+package sluice.server.snapshot;
+
+import org.jspecify.annotations.NullMarked;
