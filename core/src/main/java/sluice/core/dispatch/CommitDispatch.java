@@ -120,6 +120,11 @@ final class CommitDispatch implements Probes.Listener {
         return open;
     }
 
+    /// Of the commit that is open, or was last.
+    Lsn commitLsn() {
+        return commitLsn;
+    }
+
     void begin(Xid transaction, Lsn lsn, Instant time, Instant at) {
         xid = transaction;
         commitLsn = lsn;

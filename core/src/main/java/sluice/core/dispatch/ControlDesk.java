@@ -12,6 +12,7 @@ import sluice.core.error.ErrorCode;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.expression.FilterTerm;
 import sluice.core.session.Identity;
+import sluice.core.session.Refusal;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
@@ -45,6 +46,8 @@ final class ControlDesk {
         void endSubscription(Subscription subscription, ErrorCode code, String message);
 
         void closeStream(StreamState stream, CloseReason reason, ErrorCode code, String message);
+
+        SessionWatch sessions();
 
         List<TableState> tablesNamed(String schema, String table);
     }
@@ -91,6 +94,11 @@ final class ControlDesk {
 
     void handle(Input.Control control) {
         long id = control.requestId();
+        Refusal refusal = host.sessions().refusal(control.caller(), host.now());
+        if (refusal != null) {
+            answer(id, new ControlAnswer.Refused(SessionWatch.code(refusal), refusal.message()));
+            return;
+        }
         StreamState stream = host.stream(control.streamId());
         if (stream == null) {
             answer(id, unknownStream());

@@ -3,10 +3,8 @@ package sluice.core.dispatch;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Origin;
 import sluice.core.catalog.CatalogImage;
@@ -19,7 +17,6 @@ import sluice.core.event.FrameEncoder;
 import sluice.core.event.StreamEvent;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.event.SubscriptionResult.Indexing;
-import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.routing.RoutingKey;
 import sluice.core.session.Identity;
 import sluice.core.stream.CloseReason;
@@ -38,7 +35,12 @@ import sluice.core.wal.Lsn;
 /// line may park, {@link #acceptsWal}), its changes are decided and handed to the sink, then its end may be
 /// confirmed.
 public final class Engine
-        implements Subscribing.Host, RightsKeeper.Host, CommitDispatch.Host, Installation.Host, ControlDesk.Host {
+        implements Subscribing.Host,
+                RightsKeeper.Host,
+                CommitDispatch.Host,
+                Installation.Host,
+                ControlDesk.Host,
+                SessionWatch.Host {
     private final EffectSink effects;
     private final FrameSink sink;
     private final EngineMetrics metrics;
@@ -49,6 +51,7 @@ public final class Engine
     private final CatalogLine line;
     private final CommitDispatch dispatch;
     private final CatalogSchedule schedule;
+    private final SessionWatch sessions;
 
     private final Subscribing subscribing;
     private final ControlDesk desk;
@@ -74,8 +77,20 @@ public final class Engine
     /// What an engine is wired to.
     ///
     /// @param catalog read before the first event of the log
+    /// @param sessions null where no session is ever ended
     public record Ports(
-            EffectSink effects, FrameSink sink, EngineMetrics metrics, RulePlanner planner, CatalogImage catalog) {}
+            EffectSink effects,
+            FrameSink sink,
+            EngineMetrics metrics,
+            RulePlanner planner,
+            CatalogImage catalog,
+            @Nullable SessionRules sessions) {
+        /// Without sessions that end.
+        public Ports(
+                EffectSink effects, FrameSink sink, EngineMetrics metrics, RulePlanner planner, CatalogImage catalog) {
+            this(effects, sink, metrics, planner, catalog, null);
+        }
+    }
 
     public Engine(Ports ports, EngineSettings settings) {
         this.effects = ports.effects();
@@ -88,6 +103,8 @@ public final class Engine
         this.schedule = new CatalogSchedule(effects, settings, () -> ++lastRequestId);
         this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
         this.subscribing = new Subscribing(this, effects, () -> ++lastRequestId);
+        this.sessions = new SessionWatch(this, effects, metrics, ports.sessions());
+        sessions.tick(now);
         this.desk = new ControlDesk(this, subscribing, effects, sink);
         this.line = new CatalogLine(effects, settings.reloadTimeout(), order());
     }
@@ -174,8 +191,10 @@ public final class Engine
                 everyImageGiven = true;
                 dispatchAll(Pass.EVERY_IMAGE, changes);
             }
-            case WalEvent.SpilledChunk(var changes, var weight) ->
+            case WalEvent.SpilledChunk(var changes, var weight) -> {
+                sessions.before(changes, dispatch.commitLsn(), now);
                 dispatchAll(everyImageGiven ? Pass.NET : Pass.NET_TO_ALL, changes);
+            }
             case WalEvent.SpilledEnd end -> {
                 WalEvent.SpilledBegin begin = spilled;
                 spilled = null;
@@ -198,6 +217,7 @@ public final class Engine
     /// under way are of the server that was left, and decide nothing.
     private void timelineLeft(Lsn at) {
         boolean lost = lastDispatchedEnd.isAfter(at) || rights.knowsPast(at);
+        sessions.timelineLeft(at);
         dispatch.abandonQuestions();
         schedule.restart();
         lastRequestBeforeHistory = lastRequestId;
@@ -221,55 +241,12 @@ public final class Engine
     }
 
     private void parkOrRelease(WalEvent event) {
-        List<RelationDefinition> announced = CommitStart.announced(event);
-        Set<Integer> outdated = new LinkedHashSet<>();
-        for (RelationDefinition definition : announced) {
-            TableState table = rights.table(definition.oid());
-            TableState namesake = rights.subscribedNamesake(definition);
-            if (namesake != null) {
-                outdated.add(definition.oid());
-                outdated.add(namesake.relation().oid());
-            } else if (table != null && table.index().size() == 0) {
-                table.markStale(CommitStart.xid(event), order().unseen().count());
-            } else if (table != null && !seesCommit(table.stamp(), event)) {
-                outdated.add(definition.oid());
-            }
-        }
-        // a partition root's rights can move without a Relation message of its own
-        for (TableState root : touchedRoots(event)) {
-            if (root.index().size() > 0 && !seesCommit(root.stamp(), event)) {
-                outdated.add(root.relation().oid());
-            }
-        }
+        List<Integer> outdated = CatalogDemand.outdated(event, rights, order().unseen());
         if (outdated.isEmpty()) {
             release(event);
         } else {
-            line.park(event, CommitStart.xid(event), new ArrayList<>(outdated), ++lastRequestId, now);
+            line.park(event, CommitStart.xid(event), outdated, ++lastRequestId, now);
         }
-    }
-
-    /// Whether the catalog is as new as the commit and as every commit before it.
-    private boolean seesCommit(Stamp stamp, WalEvent event) {
-        UnseenCommits unseen = order().unseen();
-        return stamp.snapshot().sees(CommitStart.xid(event)) && unseen.showsFirst(stamp.snapshot(), unseen.count());
-    }
-
-    /// What a spilled commit touches is not known at its begin: it may be any table.
-    private Iterable<TableState> touchedRoots(WalEvent event) {
-        if (!rights.tables().hasRoots()) {
-            return List.of();
-        }
-        if (!(event instanceof WalEvent.Committed(var transaction))) {
-            return rights.tables().roots();
-        }
-        Set<TableState> touched = new LinkedHashSet<>();
-        for (Change change : transaction.changes()) {
-            TableState root = rights.tables().root(change.relation().oid());
-            if (root != null) {
-                touched.add(root);
-            }
-        }
-        return touched;
     }
 
     private void release(WalEvent event) {
@@ -284,6 +261,7 @@ public final class Engine
     }
 
     private void dispatch(Transaction transaction) {
+        sessions.before(transaction.changes(), transaction.commitLsn(), now);
         dispatch.begin(transaction.xid(), transaction.commitLsn(), transaction.commitTime(), now);
         if (!transaction.everyImage().isEmpty()) {
             dispatchAll(Pass.EVERY_IMAGE, transaction.everyImage());
@@ -319,6 +297,7 @@ public final class Engine
     }
 
     private void tick() {
+        sessions.tick(now);
         dispatch.tick(now);
         questions.tick(now);
         CatalogLine.Release moved = line.tick(now, lastRequestId + 1);
@@ -389,6 +368,9 @@ public final class Engine
             return;
         }
         StreamState stream = new StreamState(open.stream(), open.identity());
+        if (sessions.refuses(stream, sink, now)) {
+            return;
+        }
         SubscribeFlow flow = subscribing.flow(stream, open.requests(), this::opened);
         opening.put(open.stream(), flow);
         subscribing.begin(flow);
@@ -399,7 +381,12 @@ public final class Engine
         StreamState stream = flow.stream();
         StreamHandle handle = stream.handle();
         opening.remove(handle);
+        // the session may have ended while PostgreSQL was asked about the caller
+        if (sessions.refuses(stream, sink, now)) {
+            return;
+        }
         streamsById.put(handle.streamId(), stream);
+        sessions.opened(stream);
         Installation installation = new Installation(this, effects, stream, null);
         List<SubscriptionResult> results = installation.install(flow);
         sink.open(
@@ -485,7 +472,9 @@ public final class Engine
 
     @Override
     public void rebind(StreamState stream, Identity identity) {
+        sessions.closed(stream);
         stream.rebind(identity);
+        sessions.opened(stream);
         sink.expires(stream.handle(), identity.expiresAt());
         List.copyOf(stream.subscriptions()).forEach(rights::callerChanged);
     }
@@ -525,6 +514,7 @@ public final class Engine
     private void forget(StreamState stream) {
         streamsById.remove(stream.handle().streamId());
         desk.closed(stream);
+        sessions.closed(stream);
         for (Subscription subscription : List.copyOf(stream.subscriptions())) {
             remove(subscription);
         }
@@ -559,6 +549,11 @@ public final class Engine
     @Override
     public long catalogVersion() {
         return rights.version();
+    }
+
+    @Override
+    public SessionWatch sessions() {
+        return sessions;
     }
 
     @Override

@@ -80,6 +80,26 @@ public interface EngineMetrics {
     /// A rule is decided by PostgreSQL from here on.
     void downgraded(Relation relation);
 
+    /// What somebody may no longer be served for.
+    enum RevocationSource {
+        SESSION("session"),
+        BAN("ban");
+
+        private final String wireName;
+
+        RevocationSource(String wireName) {
+            this.wireName = wireName;
+        }
+
+        /// As it is counted.
+        public String wireName() {
+            return wireName;
+        }
+    }
+
+    /// A session ended, or a user was banned.
+    void revoked(RevocationSource source);
+
     /// A commit that had been dispatched before came again and was discarded.
     void duplicateDiscarded();
 }

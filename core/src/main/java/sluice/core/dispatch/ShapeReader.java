@@ -48,9 +48,14 @@ final class ShapeReader {
     record Visible(Projection projection, List<String> notGranted) {}
 
     /// @throws RequestException in the order of checks that docs/protocol.md gives
-    static Draft read(CatalogImage catalog, Role role, SubscriptionRequest entry) {
+    static Draft read(CatalogImage catalog, Role role, SubscriptionRequest entry, SessionWatch sessions) {
         ShapeRequest request = shape(entry);
         Relation relation = published(catalog, request);
+        if (sessions.isWatched(relation.schema(), relation.name())) {
+            throw new RequestException(
+                    ErrorCode.SHAPE_NOT_AUTHORIZED,
+                    "table \"" + relation.qualifiedName() + "\" is read for session revocation only");
+        }
         Operations operations = Operations.parse(request.ops());
         FilterTree<Condition> filter = FilterParser.parse(request.filter() == null ? "" : request.filter())
                 .map(term -> new Condition(term, filterColumn(relation, role, term.column())));

@@ -43,6 +43,8 @@ final class SubscribeFlow {
 
         Questions questions();
 
+        SessionWatch sessions();
+
         RulePlanner planner();
 
         EngineSettings settings();
@@ -225,7 +227,7 @@ final class SubscribeFlow {
                     throw new RequestException(
                             ErrorCode.SHAPE_NOT_AUTHORIZED, "role \"" + caller.role() + "\" does not exist");
                 }
-                entry.draft = ShapeReader.read(engine.catalog(), role, entry.request());
+                entry.draft = ShapeReader.read(engine.catalog(), role, entry.request(), engine.sessions());
                 readable(entry.draft());
                 if (stream.isTaken(entry.request().label())
                         || !labels.add(entry.request().label())) {

@@ -42,6 +42,9 @@ public enum ErrorCode {
     SNAPSHOT_FAILED("snapshot_failed", 503, Retry.LATER),
     STREAM_LAGGING("stream_lagging", 503, Retry.LATER),
     TOKEN_EXPIRED("token_expired", 401, Retry.NEVER),
+    SESSION_REVOKED("session_revoked", 401, Retry.NEVER),
+    USER_BANNED("user_banned", 401, Retry.NEVER),
+    SESSION_CHECK_UNAVAILABLE("session_check_unavailable", 503, Retry.LATER),
     HISTORY_LOST("history_lost", 503, Retry.LATER),
     INTERNAL("internal", 500, Retry.LATER);
 

@@ -86,6 +86,11 @@ final class Counts implements EngineMetrics {
     }
 
     @Override
+    public void revoked(RevocationSource source) {
+        add("revoked " + source.wireName(), 1);
+    }
+
+    @Override
     public void duplicateDiscarded() {
         add("discarded", 1);
     }

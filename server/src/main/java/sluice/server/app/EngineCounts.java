@@ -105,6 +105,11 @@ final class EngineCounts implements EngineMetrics {
     }
 
     @Override
+    public void revoked(RevocationSource source) {
+        metrics.revoked(source.wireName());
+    }
+
+    @Override
     public void duplicateDiscarded() {
         metrics.transactionsDiscarded(1);
     }

@@ -38,7 +38,7 @@ public final class Lint {
                 set.replicationUser(),
                 set.protocolVersion(),
                 set.recreation(),
-                set.sessionsTable());
+                set.revocation());
         try (Pool pool = Pool.open(
                 settings.database().pool(), new Pool.Sizing(1, 0, Duration.ofSeconds(5)), Pool.Reset.ROLLBACK)) {
             return look(pool, expectation);

@@ -19,6 +19,7 @@ import sluice.core.authorization.RlsResolver;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Engine;
+import sluice.core.session.Revocations;
 import sluice.core.transaction.TransactionAssembler;
 import sluice.core.transaction.TransactionImages;
 import sluice.server.config.Settings;
@@ -95,6 +96,7 @@ public final class SluiceServer implements AutoCloseable {
         this.keys = foundation.keys();
         this.pool = foundation.pool();
         InstantSource clock = InstantSource.system();
+        Revocations revocations = SessionWiring.revocations(settings);
         this.replication =
                 new Replication(clock, metrics, foundation.catalog().stamp().insertLsn());
         this.engineThread = new EngineThread(clock, replication::dispatched, broken -> {
@@ -120,7 +122,7 @@ public final class SluiceServer implements AutoCloseable {
         this.timer = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().name("timer").daemon().factory());
         this.diagnostics = new Diagnostics(settings, foundation.warnings(), inbox::received, engineThread::submit);
-        this.http = http(gate, extraRoutes, clock);
+        this.http = http(gate, extraRoutes, revocations, clock);
         this.database = new PostgresDatabase(
                 foundation.loader(),
                 settings.rights().reloadTimeout(),
@@ -140,17 +142,22 @@ public final class SluiceServer implements AutoCloseable {
                         }));
         Engine engine = new Engine(
                 new Engine.Ports(
-                        effects, http.shards(), new EngineCounts(metrics), planner(settings), foundation.catalog()),
+                        effects,
+                        http.shards(),
+                        new EngineCounts(metrics),
+                        planner(settings),
+                        foundation.catalog(),
+                        SessionWiring.rules(settings, revocations)),
                 Wiring.engine(settings));
         reader.useCatalog(foundation.catalog());
         engineThread.start(engine, inbox, http.shards()::hasRoom);
     }
 
-    private HttpServer http(Gate gate, ExtraRoutes extraRoutes, InstantSource clock) {
+    private HttpServer http(Gate gate, ExtraRoutes extraRoutes, Revocations revocations, InstantSource clock) {
         return new HttpServer(
                 Wiring.http(settings),
                 new HttpServer.Collaborators(
-                        new TokenVerifier(Wiring.tokens(settings), keys, clock),
+                        new TokenVerifier(Wiring.tokens(settings), keys, revocations, clock),
                         gate,
                         this::readiness,
                         metrics,
@@ -159,7 +166,8 @@ public final class SluiceServer implements AutoCloseable {
                         settings.operation().diagnostics().isOn() ? diagnostics : DiagnosticsReport.HIDDEN,
                         blocking,
                         RandomGenerator.getDefault(),
-                        clock),
+                        clock,
+                        SessionWiring.check(settings, pool, revocations, clock)),
                 Runtime.getRuntime().availableProcessors(),
                 Thread.ofPlatform().name("stream-", 0).factory());
     }

@@ -7,7 +7,17 @@ import sluice.core.diagnostics.Finding;
 /// What the start-up validation found, as reports show it.
 final class StartFindings {
     /// The ones whose subject is a table.
-    private static final List<String> OF_TABLES = List.of("no_primary_key", "replica_identity", "session_lookup_rls");
+    private static final List<String> OF_TABLES = List.of(
+            "no_primary_key",
+            "replica_identity",
+            "session_lookup_rls",
+            "session_lookup_grant",
+            "revocation_table_kind",
+            "revocation_not_published",
+            "revocation_identity",
+            "revocation_column",
+            "revocation_id_type",
+            "revocation_ban_type");
 
     private StartFindings() {}
 

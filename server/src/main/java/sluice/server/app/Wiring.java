@@ -96,7 +96,7 @@ final class Wiring {
                 settings.database().replication().user(),
                 settings.replication().protocolVersion(),
                 settings.replication().slotRecreate() == Toggle.ON ? SlotRecreation.ALLOWED : SlotRecreation.FORBIDDEN,
-                null);
+                SessionWiring.expectation(settings));
     }
 
     static WalReader.Source source(Settings settings) {

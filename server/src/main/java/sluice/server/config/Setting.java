@@ -187,14 +187,29 @@ public enum Setting {
     CHANNEL_HOOK_TIMEOUT(Topic.CHANNELS, Kind.DURATION, "2s", Availability.LATER, "how long one hook call may take"),
     CHANNEL_HOOK_BEARER(Topic.CHANNELS, Kind.SECRET, "", Availability.LATER, "credential the hooks expect"),
 
-    REVOCATION_ENABLED(Topic.REVOCATION, Kind.FLAG, "false", Availability.LATER, "end streams of deleted sessions"),
+    REVOCATION_ENABLED(
+            Topic.REVOCATION,
+            Kind.FLAG,
+            "false",
+            "close the streams of sessions that are deleted and users that are banned"),
     REVOCATION_SESSIONS_TABLE(
-            Topic.REVOCATION, Kind.TEXT, "auth.sessions", Availability.LATER, "table of the sessions"),
-    REVOCATION_USERS_TABLE(Topic.REVOCATION, Kind.TEXT, "", Availability.LATER, "table of the users and their bans"),
+            Topic.REVOCATION,
+            Kind.TEXT,
+            "auth.sessions",
+            "`schema.table` whose row with the `id` of the token's session is deleted when the session ends"),
+    REVOCATION_USERS_TABLE(
+            Topic.REVOCATION,
+            Kind.TEXT,
+            "",
+            "`schema.table` that says, in the row with the `id` of the token's `sub`, until when a user is banned;"
+                    + " nobody is banned when empty"),
     REVOCATION_USERS_BAN_COLUMN(
-            Topic.REVOCATION, Kind.TEXT, "banned_until", Availability.LATER, "its column that ends a ban"),
+            Topic.REVOCATION, Kind.TEXT, "banned_until", "its column with the end of the ban, a `timestamptz`"),
     REVOCATION_SESSION_LOOKUP(
-            Topic.REVOCATION, Kind.FLAG, "false", Availability.LATER, "check the session row when a stream opens"),
+            Topic.REVOCATION,
+            Kind.FLAG,
+            "false",
+            "also look the session's row up on `/stream` and `/token`; needs SLUICE_REVOCATION_ENABLED"),
 
     METRICS_ENABLED(Topic.OPERATION, Kind.FLAG, "true", "serve `/metrics`"),
     DIAGNOSTICS_ENABLED(Topic.OPERATION, Kind.FLAG, "true", "serve `/diagnostics`"),

@@ -5,10 +5,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.session.RevocationTables;
 import sluice.core.wal.SlotName;
 import sluice.server.postgres.PostgresUrl;
 
 /// Everything an operator can say, checked. Immutable; nothing in it prints a password.
+///
+/// @param revocation null when no session is ever ended
 public record Settings(
         Http http,
         Log log,
@@ -18,6 +21,7 @@ public record Settings(
         Rights rights,
         Streams streams,
         Snapshots snapshots,
+        @Nullable Revocation revocation,
         Operation operation) {
 
     /// A switch.
@@ -162,6 +166,15 @@ public record Settings(
     /// @param concurrentMax read at once
     /// @param timeout of reading one
     public record Snapshots(Toggle enabled, int concurrentMax, int rowsMax, Duration timeout) {}
+
+    /// What ends sessions.
+    public record Revocation(RevocationTables tables, Lookup lookup) {
+        /// Whether a session's row must exist for a stream to open.
+        public enum Lookup {
+            ON,
+            OFF
+        }
+    }
 
     /// @param lagDegraded zero never reports it
     public record Operation(Toggle metrics, Toggle diagnostics, Duration lagDegraded) {}

@@ -64,7 +64,16 @@ public final class SettingsReader {
         laterSettings();
         tokensWithoutRole();
         Settings settings = new Settings(
-                http(), log(), database(), replication(), tokens(), rights(), streams(), snapshots(), operation());
+                http(),
+                log(),
+                database(),
+                replication(),
+                tokens(),
+                rights(),
+                streams(),
+                snapshots(),
+                new RevocationReader(environment, problems).read(),
+                operation());
         problems.throwIfAny();
         return settings;
     }

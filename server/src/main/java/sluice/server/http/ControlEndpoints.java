@@ -67,23 +67,36 @@ final class ControlEndpoints {
             reader.refuse(e.code(), e.getMessage());
             return;
         }
-        verified(
-                reader,
-                body.accessToken(),
-                caller -> ask(request, reader, body.streamId(), caller, new ControlRequest.Token()));
+        Endpoints.later(context, reader, () -> {
+            Verification verification = context.verifier().verify(body.accessToken());
+            SessionCheck.Outcome session = verification instanceof Verification.Verified(Identity caller)
+                            && context.sessions().mustAsk(caller)
+                    ? context.sessions().ask(caller)
+                    : SessionCheck.Outcome.PRESENT;
+            reader.onLoop(() -> {
+                if (!StreamOpening.refusesSession(reader, session)) {
+                    verified(
+                            reader,
+                            verification,
+                            caller -> ask(request, reader, body.streamId(), caller, new ControlRequest.Token()));
+                }
+            });
+        });
     }
 
     /// Goes on with a verified caller, on the reader's loop.
     private void verified(RequestReader reader, String bearer, Consumer<Identity> then) {
         Endpoints.later(context, reader, () -> {
             Verification verification = context.verifier().verify(bearer);
-            reader.onLoop(() -> {
-                switch (verification) {
-                    case Verification.Refused(String reason) -> StreamOpening.unauthorized(reader, reason);
-                    case Verification.Verified(Identity identity) -> then.accept(identity);
-                }
-            });
+            reader.onLoop(() -> verified(reader, verification, then));
         });
+    }
+
+    private static void verified(RequestReader reader, Verification verification, Consumer<Identity> then) {
+        switch (verification) {
+            case Verification.Refused(String reason) -> StreamOpening.unauthorized(reader, reason);
+            case Verification.Verified(Identity identity) -> then.accept(identity);
+        }
     }
 
     private static String streamId(Request request, @Nullable String inBody) {

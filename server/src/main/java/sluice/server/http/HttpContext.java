@@ -72,6 +72,10 @@ final class HttpContext {
         return collaborators.clock();
     }
 
+    SessionCheck sessions() {
+        return collaborators.sessions();
+    }
+
     boolean isDraining() {
         return draining.get();
     }

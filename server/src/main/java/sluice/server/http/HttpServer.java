@@ -49,7 +49,34 @@ public final class HttpServer implements AutoCloseable {
             DiagnosticsReport diagnostics,
             Executor blocking,
             RandomGenerator random,
-            InstantSource clock) {}
+            InstantSource clock,
+            SessionCheck sessions) {
+        /// Without looking sessions up.
+        public Collaborators(
+                TokenVerifier verifier,
+                StreamGate gate,
+                Supplier<Readiness> readiness,
+                Metrics metrics,
+                RequestLog log,
+                ExtraRoutes extraRoutes,
+                DiagnosticsReport diagnostics,
+                Executor blocking,
+                RandomGenerator random,
+                InstantSource clock) {
+            this(
+                    verifier,
+                    gate,
+                    readiness,
+                    metrics,
+                    log,
+                    extraRoutes,
+                    diagnostics,
+                    blocking,
+                    random,
+                    clock,
+                    SessionCheck.NONE);
+        }
+    }
 
     /// @param loopCount event loops, one for each core
     /// @param loopThreads makes their threads

@@ -5,15 +5,16 @@ import java.util.Map;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.session.Identity;
+import sluice.core.session.Refusal;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.server.http.StreamGate.OpenStream;
-import sluice.server.http.StreamGate.Refusal;
 import sluice.server.jwks.Verification;
 import sluice.server.metrics.Metrics.StreamRefusal;
 
 /// `POST /stream`, up to the point where the engine decides.
 ///
-/// The order of checks is part of the contract: token, stopping, not replicating, too many streams, then the body.
+/// The order of checks is part of the contract: token, stopping, not replicating, too many streams, the session, then
+/// the body.
 /// The token is looked at off the loop, since its key may have to be fetched; everything after that is on the loop.
 final class StreamOpening {
     private final HttpContext context;
@@ -59,7 +60,7 @@ final class StreamOpening {
             reader.refuse(ErrorCode.SERVER_SHUTDOWN, "the server is stopping");
             return;
         }
-        Refusal refusal = context.gate().admit();
+        StreamGate.Refusal refusal = context.gate().admit();
         if (refusal != null) {
             if (refusal.code() == ErrorCode.NOT_REPLICATING) {
                 context.metrics().streamRefused(StreamRefusal.NOT_REPLICATING);
@@ -72,6 +73,47 @@ final class StreamOpening {
             reader.refuse(ErrorCode.TOO_MANY_STREAMS, "this server holds as many streams as it may");
             return;
         }
+        if (!context.sessions().mustAsk(identity)) {
+            begin(request, reader, identity);
+            return;
+        }
+        Endpoints.later(context, reader, () -> {
+            SessionCheck.Outcome outcome = context.sessions().ask(identity);
+            reader.shard().loop().execute(() -> {
+                try {
+                    lookedUp(request, reader, identity, outcome);
+                } catch (RuntimeException e) {
+                    reader.failed(e);
+                }
+            });
+        });
+    }
+
+    private void lookedUp(Request request, RequestReader reader, Identity identity, SessionCheck.Outcome outcome) {
+        if (refusesSession(reader, outcome) || !reader.isWaitingForAnswer()) {
+            context.streamGone();
+        } else {
+            begin(request, reader, identity);
+        }
+    }
+
+    /// Refuses a request whose caller's session was not found.
+    ///
+    /// @return whether it did
+    static boolean refusesSession(RequestReader reader, SessionCheck.Outcome outcome) {
+        switch (outcome) {
+            case PRESENT -> {
+                return false;
+            }
+            case MISSING -> unauthorized(reader, Refusal.SESSION_REVOKED.message());
+            case UNAVAILABLE ->
+                reader.refuse(ErrorCode.SESSION_CHECK_UNAVAILABLE, "the session could not be looked up; try again");
+        }
+        return true;
+    }
+
+    /// Room for the stream is reserved.
+    private void begin(Request request, RequestReader reader, Identity identity) {
         List<SubscriptionRequest> subscriptions;
         try {
             subscriptions = SubscriptionsBody.parse(request.body());

@@ -85,6 +85,9 @@ public final class Metrics {
             figures.counter("sluice_streams_refused_total", "Streams refused.", "reason");
     private final Counter streamsClosed = figures.counter("sluice_stream_closed_total", "Streams ended.", "reason");
 
+    private final Counter revocations =
+            figures.counter("sluice_revocations_total", "Sessions that ended and users that were banned.", "source");
+
     private final Gauge configWarnings =
             figures.gauge("sluice_config_warnings", "1 for each warning that is true of the database now.", "code");
     private final Histogram rightsPollSeconds =
@@ -282,6 +285,11 @@ public final class Metrics {
 
     public void streamClosed(CloseReason reason) {
         streamsClosed.labelValues(reason.wireName()).inc();
+    }
+
+    /// @param source `session` or `ban`
+    public void revoked(String source) {
+        revocations.labelValues(source).inc();
     }
 
     /// Replaces the set of warnings that are true now.

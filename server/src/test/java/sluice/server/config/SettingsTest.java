@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import sluice.core.session.RevocationTables;
 import sluice.core.wal.SlotName;
 import sluice.server.config.Settings.Toggle;
 
@@ -170,6 +171,11 @@ class SettingsTest {
                 "SLUICE_SNAPSHOT_MAX_CONCURRENT", "3",
                 "SLUICE_SNAPSHOT_MAX_ROWS", "1000",
                 "SLUICE_SNAPSHOT_TIMEOUT", "2m",
+                "SLUICE_REVOCATION_ENABLED", "true",
+                "SLUICE_REVOCATION_SESSIONS_TABLE", "app.logins",
+                "SLUICE_REVOCATION_USERS_TABLE", "app.people",
+                "SLUICE_REVOCATION_USERS_BAN_COLUMN", "locked_until",
+                "SLUICE_REVOCATION_SESSION_LOOKUP", "true",
                 "SLUICE_METRICS_ENABLED", "false",
                 "SLUICE_DIAGNOSTICS_ENABLED", "false",
                 "SLUICE_LAG_DEGRADED", "0",
@@ -250,6 +256,45 @@ class SettingsTest {
                         14));
         assertThat(settings.snapshots()).isEqualTo(new Settings.Snapshots(Toggle.OFF, 3, 1_000, Duration.ofMinutes(2)));
         assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.OFF, Toggle.OFF, Duration.ZERO));
+    }
+
+    @Test
+    void what_ends_sessions_is_read_when_it_is_enabled() {
+        assertThat(read(required()).revocation()).isNull();
+        assertThat(read(everything()).revocation())
+                .isEqualTo(new Settings.Revocation(
+                        new RevocationTables(
+                                new RevocationTables.Table("app", "logins"),
+                                new RevocationTables.Table("app", "people"),
+                                "locked_until"),
+                        Settings.Revocation.Lookup.ON));
+        assertThat(read(with("SLUICE_REVOCATION_ENABLED", "true")).revocation())
+                .isEqualTo(new Settings.Revocation(
+                        new RevocationTables(new RevocationTables.Table("auth", "sessions"), null, "banned_until"),
+                        Settings.Revocation.Lookup.OFF));
+    }
+
+    @Test
+    void a_setting_about_sessions_that_would_do_nothing_or_says_two_things_is_refused() {
+        for (String variable : List.of("SESSIONS_TABLE", "USERS_TABLE", "USERS_BAN_COLUMN")) {
+            assertThat(problems(with("SLUICE_REVOCATION_" + variable, "app.logins")))
+                    .extracting(SettingsException.Problem::variable)
+                    .containsExactly("SLUICE_REVOCATION_" + variable);
+        }
+        assertThat(problems(with("SLUICE_REVOCATION_SESSION_LOOKUP", "true"))
+                        .getFirst()
+                        .remedy())
+                .isEqualTo("set SLUICE_REVOCATION_ENABLED=true, or remove it");
+        assertThat(problems(with("SLUICE_REVOCATION_ENABLED", "yes"))).hasSize(1);
+        for (String name : List.of("sessions", "a.b.c", ".sessions", "auth.")) {
+            assertThat(problems(with("SLUICE_REVOCATION_ENABLED", "true", "SLUICE_REVOCATION_SESSIONS_TABLE", name)))
+                    .hasSize(1);
+        }
+        assertThat(problems(
+                        with("SLUICE_REVOCATION_ENABLED", "true", "SLUICE_REVOCATION_USERS_TABLE", "auth.sessions")))
+                .hasSize(1);
+        assertThat(problems(with("SLUICE_REVOCATION_ENABLED", "true", "SLUICE_REVOCATION_USERS_BAN_COLUMN", "x")))
+                .hasSize(1);
     }
 
     @Test

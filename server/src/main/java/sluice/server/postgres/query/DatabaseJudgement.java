@@ -257,18 +257,4 @@ final class DatabaseJudgement {
                 "the replication connection is refused unless a proxy changes the role",
                 "ALTER ROLE " + name + " REPLICATION;"));
     }
-
-    /// @param sessions the sessions table, or none when it does not exist
-    List<Finding> ofSessions(List<Row> sessions) {
-        String table = expectation.sessionsTable() == null ? "" : expectation.sessionsTable();
-        if (sessions.isEmpty() || !sessions.getFirst().flag(1)) {
-            return List.of();
-        }
-        return List.of(Finding.warning(
-                "session_lookup_rls",
-                table,
-                "row-level security hides rows of it from the pool role",
-                "every session would look deleted",
-                "ALTER ROLE " + SqlText.identifier(server.text(7)) + " BYPASSRLS;"));
-    }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.session.RevocationTables;
 import sluice.core.wal.SlotName;
 import sluice.server.postgres.query.Pool.Lane;
 import sluice.server.postgres.query.Rows.Row;
@@ -24,7 +25,7 @@ public final class StartupValidation {
     /// @param replicationUser null when its URL names none
     /// @param protocolVersion null for the highest the database has
     /// @param recreation whether an invalidated slot may be replaced
-    /// @param sessionsTable `schema.table` of the session lookup, null when it is off
+    /// @param revocation what ends sessions, null when nothing does
     public record Expectation(
             SlotName slot,
             String publication,
@@ -32,9 +33,18 @@ public final class StartupValidation {
             @Nullable String replicationUser,
             @Nullable Integer protocolVersion,
             SlotRecreation recreation,
-            @Nullable String sessionsTable) {
+            @Nullable Revocation revocation) {
         public Expectation {
             allowedRoles = List.copyOf(allowedRoles);
+        }
+    }
+
+    /// @param lookup whether the pool role has to find a session's row
+    public record Revocation(RevocationTables tables, Lookup lookup) {
+        /// Whether sessions are looked up.
+        public enum Lookup {
+            ON,
+            OFF
         }
     }
 
@@ -96,9 +106,10 @@ public final class StartupValidation {
         findings.addAll(judgement.ofTables(answers.get(3)));
         findings.addAll(judgement.ofRoles(answers.get(4)));
         findings.addAll(judgement.ofReplicationRole(answers.get(5)));
-        if (expectation.sessionsTable() != null) {
-            findings.addAll(judgement.ofSessions(Rows.run(connection, SESSIONS, List.of(expectation.sessionsTable()))
-                    .getFirst()));
+        Revocation revocation = expectation.revocation();
+        if (revocation != null) {
+            findings.addAll(new RevocationJudgement(expectation.publication(), revocation, server.text(7))
+                    .of(Rows.run(connection, RevocationJudgement.questions(expectation.publication(), revocation))));
         }
         findings.sort((left, right) -> left.severity().compareTo(right.severity()));
         Row identity = answers.get(6).getFirst();
@@ -108,22 +119,13 @@ public final class StartupValidation {
     }
 
     private static final String SERVER = """
-            SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('server_version_num'),
-                   pg_catalog.current_setting('wal_level'), pg_catalog.current_setting('max_wal_senders'),
-                   pg_catalog.current_setting('max_slot_wal_keep_size'),
-                   coalesce(pg_catalog.current_setting('idle_replication_slot_timeout', true), '0'),
-                   pg_catalog.current_database(), session_user,
-                   pg_catalog.current_setting('server_encoding')
-            """;
-
-    private static final String SESSIONS = """
-            SELECT c.oid, c.relrowsecurity
-                     AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles r
-                                      WHERE r.rolname = session_user AND (r.rolsuper OR r.rolbypassrls))
-                     AND (c.relforcerowsecurity OR NOT pg_catalog.pg_has_role(session_user, c.relowner, 'USAGE'))
-              FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-             WHERE n.nspname || '.' || c.relname = ?
-            """;
+        SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('server_version_num'),
+               pg_catalog.current_setting('wal_level'), pg_catalog.current_setting('max_wal_senders'),
+               pg_catalog.current_setting('max_slot_wal_keep_size'),
+               coalesce(pg_catalog.current_setting('idle_replication_slot_timeout', true), '0'),
+               pg_catalog.current_database(), session_user,
+               pg_catalog.current_setting('server_encoding')
+        """;
 
     private String questions(int major) {
         StringBuilder names = new StringBuilder();
@@ -161,22 +163,22 @@ public final class StartupValidation {
 
     /// Every table whose rows reach the log: of a partitioned table its leaves, which carry the identity.
     private static final String TABLES = """
-            , tree (relid) AS (
-              SELECT m.relid FROM member m
-              UNION
-              SELECT i.inhrelid FROM tree t JOIN pg_catalog.pg_inherits i ON i.inhparent = t.relid
-                JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid WHERE c.relispartition
-            )
-            SELECT n.nspname, c.relname, c.relreplident, pub.pubupdate OR pub.pubdelete,
-                   EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary
-                             AND i.indisvalid),
-                   EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary
-                             AND i.indisvalid AND i.indimmediate),
-                   EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisreplident
-                             AND i.indisvalid AND i.indisunique AND i.indimmediate)
-              FROM pub, tree t JOIN pg_catalog.pg_class c ON c.oid = t.relid
-              JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-             WHERE c.relkind = 'r'
-             ORDER BY n.nspname, c.relname;
-            """;
+        , tree (relid) AS (
+          SELECT m.relid FROM member m
+          UNION
+          SELECT i.inhrelid FROM tree t JOIN pg_catalog.pg_inherits i ON i.inhparent = t.relid
+            JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid WHERE c.relispartition
+        )
+        SELECT n.nspname, c.relname, c.relreplident, pub.pubupdate OR pub.pubdelete,
+               EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary
+                         AND i.indisvalid),
+               EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary
+                         AND i.indisvalid AND i.indimmediate),
+               EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisreplident
+                         AND i.indisvalid AND i.indisunique AND i.indimmediate)
+          FROM pub, tree t JOIN pg_catalog.pg_class c ON c.oid = t.relid
+          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.relkind = 'r'
+         ORDER BY n.nspname, c.relname;
+        """;
 }

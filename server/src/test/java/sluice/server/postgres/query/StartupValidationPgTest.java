@@ -216,25 +216,6 @@ class StartupValidationPgTest {
     }
 
     @Test
-    void a_session_lookup_that_sees_no_rows_is_a_warning() {
-        try (PostgresDatabase database = healthy(18)) {
-            database.execute("CREATE TABLE auth.sessions (id uuid PRIMARY KEY)");
-            Expectation expectation = new Expectation(
-                    new SlotName("validation"),
-                    "sluice",
-                    ROLES,
-                    "sluice_repl",
-                    null,
-                    SlotRecreation.FORBIDDEN,
-                    "auth.sessions");
-            assertThat(codes(report(database, expectation).warnings()))
-                    .doesNotContain("session_lookup_rls auth.sessions");
-            database.execute("ALTER TABLE auth.sessions ENABLE ROW LEVEL SECURITY");
-            assertThat(codes(report(database, expectation).warnings())).contains("session_lookup_rls auth.sessions");
-        }
-    }
-
-    @Test
     void a_protocol_the_database_does_not_speak_is_refused() {
         try (PostgresDatabase database = healthy(15)) {
             Expectation expectation = new Expectation(
@@ -345,7 +326,8 @@ class StartupValidationPgTest {
                     assertThat(report.findings()).isEmpty();
                 }
                 List<@Nullable String> pool = database.rows(
-                                "SELECT rolcanlogin, rolinherit, rolbypassrls, rolsuper FROM pg_roles WHERE rolname = ?",
+                                "SELECT rolcanlogin, rolinherit, rolbypassrls, rolsuper FROM pg_roles WHERE rolname ="
+                                        + " ?",
                                 "my \"pool\"")
                         .getFirst();
                 assertThat(pool).containsExactly("t", "f", "f", "f");

@@ -1,0 +1,516 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Collation;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.PublishedTable;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.dispatch.EngineMetrics.RevocationSource;
+import sluice.core.error.ErrorCode;
+import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.pgoutput.Tuple;
+import sluice.core.session.BanTime;
+import sluice.core.session.IdType;
+import sluice.core.session.Identity;
+import sluice.core.session.Refusal;
+import sluice.core.session.RevocationTables;
+import sluice.core.session.Revocations;
+import sluice.core.session.Revocations.Moment;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.FrameSink;
+import sluice.core.stream.StreamState;
+import sluice.core.transaction.Change;
+import sluice.core.wal.Lsn;
+
+/// Watches the tables of sessions and users in the log, and closes the streams of whom they end.
+///
+/// Each commit is shown before any row of it is dispatched, so a stream that the commit ends gets nothing of it. A
+/// commit that comes in pieces is shown piece by piece: closing a stream drops what the open commit gave it.
+///
+/// A deleted row, a row whose id becomes another, and TRUNCATE end sessions; whatever the log does not let tell ends
+/// all of them. Owned by the engine's thread.
+final class SessionWatch {
+    private static final int REVOCATIONS_LOGGED_MAX = 20;
+    private static final int ID_CHARS_LOGGED_MAX = 256;
+
+    /// What the watch needs of the engine.
+    interface Host {
+        CatalogImage catalog();
+
+        /// Ends the stream and everything in it, telling the client why.
+        void closeStream(StreamState stream, CloseReason reason, ErrorCode code, String message);
+    }
+
+    /// By which keys a stream is found.
+    private record Keys(@Nullable String session, @Nullable String user) {}
+
+    private final Host host;
+    private final EffectSink effects;
+    private final EngineMetrics metrics;
+    private final @Nullable RevocationTables tables;
+    private final Revocations revocations;
+    private final Map<StreamState, Keys> keysByStream = new LinkedHashMap<>();
+    private final Map<String, Set<StreamState>> streamsBySession = new LinkedHashMap<>();
+    private final Map<String, Set<StreamState>> streamsByUser = new LinkedHashMap<>();
+
+    private @Nullable IdType sessionType;
+    private @Nullable IdType userType;
+    /// Whether ids are compared as these types say.
+    private boolean compared;
+
+    private @Nullable CatalogImage seenCatalog;
+    private @Nullable RelationDefinition seenSessions;
+    private @Nullable RelationDefinition seenUsers;
+    private @Nullable String blindness;
+    private Relation.@Nullable Feed feed;
+    private int sessionsOid;
+    private int usersOid;
+    private Moment moment = new Moment(Lsn.ZERO, Instant.EPOCH);
+    private int logged;
+    private int unlogged;
+
+    /// @param rules null where nothing is watched
+    SessionWatch(Host host, EffectSink effects, EngineMetrics metrics, @Nullable SessionRules rules) {
+        this.host = host;
+        this.effects = effects;
+        this.metrics = metrics;
+        this.tables = rules == null ? null : rules.tables();
+        this.revocations = rules == null ? Revocations.NONE : rules.revocations();
+    }
+
+    /// The code a caller is refused with.
+    static ErrorCode code(Refusal refusal) {
+        return switch (refusal) {
+            case UNSEEN -> ErrorCode.SESSION_CHECK_UNAVAILABLE;
+            case SESSION_REVOKED, USER_BANNED, SESSION_UNREADABLE, USER_UNREADABLE, ISSUED_TOO_EARLY ->
+                ErrorCode.UNAUTHORIZED;
+        };
+    }
+
+    /// Why the caller may not be served now, null when it may.
+    @Nullable
+    Refusal refusal(Identity caller, Instant now) {
+        if (tables == null) {
+            return null;
+        }
+        catalogMoved(now);
+        return revocations.refusal(caller, now);
+    }
+
+    /// Refuses a stream that is being opened when its caller may not be served now.
+    ///
+    /// @return whether it did
+    boolean refuses(StreamState opening, FrameSink sink, Instant now) {
+        Refusal refusal = refusal(opening.identity(), now);
+        if (refusal != null) {
+            sink.refuse(opening.handle(), code(refusal), refusal.message());
+        }
+        return refusal != null;
+    }
+
+    /// Whether a table of this name ends sessions: its rows are nobody's to subscribe to.
+    boolean isWatched(String schema, String table) {
+        return tables != null && tables.name(schema, table);
+    }
+
+    /// A stream may be found from here on. It is known under what its identity says now.
+    void opened(StreamState stream) {
+        if (tables == null) {
+            return;
+        }
+        Keys keys = new Keys(revocations.session(stream.identity()), revocations.user(stream.identity()));
+        keysByStream.put(stream, keys);
+        add(streamsBySession, keys.session(), stream);
+        add(streamsByUser, keys.user(), stream);
+    }
+
+    /// A stream is gone, or its identity is about to be another.
+    void closed(StreamState stream) {
+        Keys keys = keysByStream.remove(stream);
+        if (keys != null) {
+            remove(streamsBySession, keys.session(), stream);
+            remove(streamsByUser, keys.user(), stream);
+        }
+    }
+
+    private static void add(Map<String, Set<StreamState>> streams, @Nullable String key, StreamState stream) {
+        if (key != null) {
+            streams.computeIfAbsent(key, _ -> new LinkedHashSet<>(2)).add(stream);
+        }
+    }
+
+    private static void remove(Map<String, Set<StreamState>> streams, @Nullable String key, StreamState stream) {
+        Set<StreamState> found = key == null ? null : streams.get(key);
+        if (found != null) {
+            found.remove(stream);
+            if (found.isEmpty()) {
+                streams.remove(key);
+            }
+        }
+    }
+
+    /// These changes of a commit are about to be dispatched.
+    void before(List<Change> changes, Lsn commitLsn, Instant now) {
+        if (tables == null) {
+            return;
+        }
+        catalogMoved(now);
+        logged = 0;
+        unlogged = 0;
+        for (Change change : changes) {
+            RelationDefinition definition = change.relation();
+            if (isSessions(definition)) {
+                stand(commitLsn, now);
+                sessionChanged(change);
+            } else if (isUsers(definition)) {
+                stand(commitLsn, now);
+                userChanged(change);
+            }
+        }
+        if (unlogged > 0) {
+            effects.emit(new Effect.Log(new Notice(
+                    Notice.Level.INFO,
+                    "more sessions revoked",
+                    List.of("count", String.valueOf(unlogged), "commit_lsn", commitLsn.toString()))));
+        }
+    }
+
+    /// One object for all of a commit: the list keeps it.
+    private void stand(Lsn commitLsn, Instant now) {
+        if (!moment.commitLsn().equals(commitLsn)) {
+            moment = new Moment(commitLsn, now);
+        }
+    }
+
+    private boolean isSessions(RelationDefinition definition) {
+        return definition.oid() == sessionsOid || is(tables == null ? null : tables.sessions(), definition);
+    }
+
+    private boolean isUsers(RelationDefinition definition) {
+        RevocationTables.Table users = tables == null ? null : tables.users();
+        return users != null && (definition.oid() == usersOid || is(users, definition));
+    }
+
+    private static boolean is(RevocationTables.@Nullable Table table, RelationDefinition definition) {
+        return table != null
+                && table.name().equals(definition.name())
+                && table.schema().equals(definition.schema());
+    }
+
+    private void sessionChanged(Change change) {
+        define(change.relation());
+        switch (change) {
+            case Change.Insert _ -> {}
+            case Change.Update(var definition, var old, var row) -> {
+                String before = old == null ? null : text(definition, old, RevocationTables.ID);
+                if (before != null && !before.equals(text(definition, row, RevocationTables.ID))) {
+                    end(before);
+                }
+            }
+            case Change.Delete(var definition, var old) -> {
+                String id = text(definition, old, RevocationTables.ID);
+                if (id == null) {
+                    endAll("a deleted row of the sessions table did not say which");
+                } else {
+                    end(id);
+                }
+            }
+            case Change.Truncate _ -> endAll("the sessions table was truncated");
+        }
+    }
+
+    private void end(String printed) {
+        IdType type = sessionType;
+        String key = type == null ? printed : type.printed(printed);
+        boolean news = revocations.sessionEnded(key, moment);
+        List<StreamState> streams = new ArrayList<>(streamsBySession.getOrDefault(key, new LinkedHashSet<>(0)));
+        if (!news && streams.isEmpty()) {
+            return;
+        }
+        metrics.revoked(RevocationSource.SESSION);
+        for (StreamState stream : streams) {
+            close(stream, Refusal.SESSION_REVOKED);
+        }
+        if (streams.isEmpty() && ++logged > REVOCATIONS_LOGGED_MAX) {
+            unlogged++;
+            return;
+        }
+        String shown = key.substring(0, Math.min(key.length(), ID_CHARS_LOGGED_MAX));
+        log(
+                Notice.Level.INFO,
+                "session revoked; its streams were closed",
+                "session_id",
+                shown,
+                "streams",
+                String.valueOf(streams.size()));
+    }
+
+    private void endAll(String reason) {
+        revocations.everySessionEnded(moment);
+        metrics.revoked(RevocationSource.SESSION);
+        int ended = 0;
+        for (StreamState stream : new ArrayList<>(keysByStream.keySet())) {
+            if (stream.identity().session() != null) {
+                close(stream, Refusal.SESSION_REVOKED);
+                ended++;
+            }
+        }
+        log(
+                Notice.Level.WARN,
+                "every session revoked; their streams were closed",
+                "reason",
+                reason,
+                "streams",
+                String.valueOf(ended));
+    }
+
+    private void userChanged(Change change) {
+        define(change.relation());
+        switch (change) {
+            case Change.Insert(var definition, var row) -> judge(definition, row);
+            case Change.Update update -> judge(update.relation(), update.row());
+            // an account that is gone is neither banned by it nor let in again
+            case Change.Delete _, Change.Truncate _ -> {}
+        }
+    }
+
+    private void judge(RelationDefinition definition, Tuple row) {
+        String id = text(definition, row, RevocationTables.ID);
+        int column = tables == null ? -1 : position(definition, tables.banColumn());
+        IdType type = userType;
+        if (id == null || column < 0 || type == null) {
+            return;
+        }
+        String key = type.printed(id);
+        switch (row.kind(column)) {
+            case NULL -> revocations.unbanned(key, moment);
+            case TEXT -> {
+                int typeOid = definition.columns().get(column).typeOid();
+                int base = host.catalog().type(typeOid).undomained().oid();
+                Instant until = BanTime.parse(base, row.text(column));
+                if (until.isAfter(moment.time())) {
+                    ban(key, until);
+                } else {
+                    revocations.unbanned(key, moment);
+                }
+            }
+            // as it was, and as it was judged then
+            case UNCHANGED, NOT_SENT -> {}
+        }
+    }
+
+    private void ban(String key, Instant until) {
+        boolean news = revocations.banned(key, until, moment);
+        List<StreamState> streams = new ArrayList<>(streamsByUser.getOrDefault(key, new LinkedHashSet<>(0)));
+        if (!news && streams.isEmpty()) {
+            return;
+        }
+        metrics.revoked(RevocationSource.BAN);
+        for (StreamState stream : streams) {
+            close(stream, Refusal.USER_BANNED);
+        }
+        log(Notice.Level.INFO, "user banned; their streams were closed", "streams", String.valueOf(streams.size()));
+    }
+
+    private void close(StreamState stream, Refusal why) {
+        closed(stream);
+        switch (why) {
+            case USER_BANNED, USER_UNREADABLE ->
+                host.closeStream(stream, CloseReason.USER_BANNED, ErrorCode.USER_BANNED, why.message());
+            case SESSION_REVOKED, SESSION_UNREADABLE, ISSUED_TOO_EARLY ->
+                host.closeStream(stream, CloseReason.SESSION_REVOKED, ErrorCode.SESSION_REVOKED, why.message());
+            case UNSEEN ->
+                host.closeStream(
+                        stream,
+                        CloseReason.SESSION_CHECK_UNAVAILABLE,
+                        ErrorCode.SESSION_CHECK_UNAVAILABLE,
+                        why.message());
+        }
+    }
+
+    private void log(Notice.Level level, String message, String... fields) {
+        List<String> all = new ArrayList<>(List.of(fields));
+        all.add("commit_lsn");
+        all.add(moment.commitLsn().toString());
+        effects.emit(new Effect.Log(new Notice(level, message, all)));
+    }
+
+    /// The column's text, null when the tuple does not hold it.
+    private static @Nullable String text(RelationDefinition definition, Tuple tuple, String name) {
+        int column = position(definition, name);
+        return column >= 0 && tuple.kind(column) == Tuple.Kind.TEXT ? tuple.text(column) : null;
+    }
+
+    private static int position(RelationDefinition definition, String name) {
+        for (int i = 0; i < definition.columns().size(); i++) {
+            if (definition.columns().get(i).name().equals(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /// The log's definition of a table comes with its changes: ids are compared as it says.
+    @SuppressWarnings("ReferenceEquality") // another object that says the same is only looked at again
+    private void define(RelationDefinition definition) {
+        if (isSessions(definition)) {
+            if (definition != seenSessions) {
+                seenSessions = definition;
+                compareAs(type(definition), userType);
+            }
+        } else if (definition != seenUsers) {
+            seenUsers = definition;
+            compareAs(sessionType, type(definition));
+        }
+    }
+
+    private @Nullable IdType type(RelationDefinition definition) {
+        int column = position(definition, RevocationTables.ID);
+        return column < 0
+                ? null
+                : IdType.of(host.catalog().type(definition.columns().get(column).typeOid()));
+    }
+
+    /// Time has passed: the catalog may be another.
+    void tick(Instant now) {
+        if (tables != null) {
+            catalogMoved(now);
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a catalog is looked at once
+    private void catalogMoved(Instant now) {
+        CatalogImage catalog = host.catalog();
+        RevocationTables watched = tables;
+        if (catalog == seenCatalog || watched == null) {
+            return;
+        }
+        seenCatalog = catalog;
+        RevocationTables.Table usersTable = watched.users();
+        Relation sessions = relation(catalog, watched.sessions());
+        Relation users = usersTable == null ? null : relation(catalog, usersTable);
+        String problem = problem(watched.sessions(), sessions, RevocationTables.ID);
+        if (problem == null && usersTable != null) {
+            problem = problem(usersTable, users, watched.banColumn());
+        }
+        moment = new Moment(moment.commitLsn(), now);
+        if (problem != null || sessions == null) {
+            unseen(String.valueOf(problem));
+            return;
+        }
+        sessionsOid = sessions.oid();
+        usersOid = users == null ? 0 : users.oid();
+        Relation.Feed before = feed;
+        feed = sessions.feed();
+        if (before != null && (blindness != null || !before.reaches(sessions.feed()))) {
+            endAll("rows of the sessions table may have gone without a word in the log");
+        }
+        compared &= blindness == null;
+        blindness = null;
+        compareAs(type(catalog, sessions), users == null ? null : type(catalog, users));
+        // the next change says by its own definition how its ids are compared
+        seenSessions = null;
+        seenUsers = null;
+    }
+
+    private static @Nullable Relation relation(CatalogImage catalog, RevocationTables.Table table) {
+        return catalog.relation(table.schema(), table.name());
+    }
+
+    /// Why what the table says cannot be read in the log, null when it can.
+    private static @Nullable String problem(
+            RevocationTables.Table table, @Nullable Relation relation, String otherColumn) {
+        if (relation == null || !relation.isServed()) {
+            return "table " + table.qualifiedName() + " is not published with all its changes";
+        }
+        for (String name : List.of(RevocationTables.ID, otherColumn)) {
+            Column column = relation.column(name);
+            PublishedTable published = relation.published();
+            List<String> list = published == null ? null : published.columns();
+            if (column == null || (list != null && !list.contains(name))) {
+                return "column \"" + name + "\" of table " + table.qualifiedName()
+                        + " does not exist or is not published";
+            }
+        }
+        Column id = relation.column(RevocationTables.ID);
+        boolean named = switch (relation.identity()) {
+            case ReplicaIdentity.Full() -> true;
+            case ReplicaIdentity.Default(var columns) -> id != null && columns.contains(id.attnum());
+            case ReplicaIdentity.UsingIndex(var index, var columns) -> id != null && columns.contains(id.attnum());
+            case ReplicaIdentity.Nothing _, ReplicaIdentity.Uneven _ -> false;
+        };
+        return named ? null : "the replica identity of table " + table.qualifiedName() + " lacks \"id\"";
+    }
+
+    private void unseen(String problem) {
+        if (problem.equals(blindness)) {
+            return;
+        }
+        blindness = problem;
+        revocations.unseen();
+        List<StreamState> ended = new ArrayList<>();
+        for (StreamState stream : keysByStream.keySet()) {
+            if (revocations.refusal(stream.identity(), moment.time()) != null) {
+                ended.add(stream);
+            }
+        }
+        for (StreamState stream : ended) {
+            close(stream, Refusal.UNSEEN);
+        }
+        log(
+                Notice.Level.ERROR,
+                "revocations are not seen; streams with a session or a subject were closed",
+                "reason",
+                problem,
+                "streams",
+                String.valueOf(ended.size()));
+    }
+
+    private static @Nullable IdType type(CatalogImage catalog, Relation relation) {
+        Column id = relation.column(RevocationTables.ID);
+        if (id == null) {
+            return null;
+        }
+        Collation collation = catalog.collation(id.collationOid());
+        boolean byBytes = collation == null || collation.determinism() == Collation.Determinism.DETERMINISTIC;
+        return byBytes ? IdType.of(catalog.type(id.typeOid())) : null;
+    }
+
+    /// Streams are found under other keys from here on, and those that would be refused now are closed.
+    private void compareAs(@Nullable IdType sessions, @Nullable IdType users) {
+        if (same(sessions, sessionType) && same(users, userType) && compared) {
+            return;
+        }
+        compared = true;
+        sessionType = sessions;
+        userType = users;
+        revocations.compareAs(sessions, users);
+        for (StreamState stream : new ArrayList<>(keysByStream.keySet())) {
+            closed(stream);
+            Refusal refusal = revocations.refusal(stream.identity(), moment.time());
+            if (refusal == null) {
+                opened(stream);
+            } else {
+                close(stream, refusal);
+            }
+        }
+    }
+
+    private static boolean same(@Nullable IdType one, @Nullable IdType other) {
+        return one == null ? other == null : one.equals(other);
+    }
+
+    /// What was said of commits after this position never happened.
+    void timelineLeft(Lsn at) {
+        revocations.timelineLeft(at);
+    }
+}
