@@ -156,7 +156,9 @@ final class CrossChecks implements RowJudge.Observer {
     void watch(Subscription subscription) {
         Origin origin = subscription.rule().origin();
         EngineSettings.CrossChecking checking = settings.crossChecking();
-        boolean comparable = subscription.rule().lasting() == Rule.Lasting.UNTIL_THE_ROW_CHANGES;
+        // the rule of one that has ended may have been made for another caller than its stream's present one
+        boolean comparable = subscription.state() == Subscription.State.ACTIVE
+                && subscription.rule().lasting() == Rule.Lasting.UNTIL_THE_ROW_CHANGES;
         if (origin == null || !comparable || checking.first() == 0) {
             subscription.checkedBy(null);
             return;

@@ -28,6 +28,7 @@ import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.expression.RowImage;
 import sluice.core.pgoutput.Tuple;
+import sluice.core.session.Identity;
 
 /// PostgreSQL is asked to confirm the first two decisions of a rule and one in four after these. The rule of these
 /// tests is deliberately wrong wherever PostgreSQL is made to answer otherwise.
@@ -102,6 +103,22 @@ class CrossChecksTest {
         Effect.Probe probe = world.take(Effect.Probe.class);
         world.step(new Input.ProbeAnswer(probe.probeId(), new ProbeOutcome.Visible(world.stamp())));
         assertThat(stream.changes()).hasSize(1);
+    }
+
+    /// What was granted to one caller is nothing to ask about under another.
+    @Test
+    void a_shape_that_a_new_token_ends_is_asked_nothing_about() {
+        world.plan = granted(of("own", everything()));
+        Received stream = world.open("s", notesShape("a"));
+        answer(true);
+        world.plan = World.refused();
+
+        Identity other =
+                new Identity("s", "authenticated", "{\"v\":2}", world.now().plusSeconds(60));
+        world.step(new Input.Control(1, "s", other, new ControlRequest.Token()));
+
+        assertThat(stream.only("error")).contains("shape_not_authorized");
+        assertThat(world.asked(Effect.CrossCheck.class)).isFalse();
     }
 
     @Test

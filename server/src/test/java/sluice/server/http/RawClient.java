@@ -71,6 +71,17 @@ final class RawClient implements AutoCloseable {
         return reply();
     }
 
+    /// A POST with these further header lines, each ended.
+    Reply post(String path, String headers, String body) throws IOException {
+        sendPost(path, headers, body);
+        return reply();
+    }
+
+    void sendPost(String path, String headers, String body) throws IOException {
+        send("POST /sluice/v1" + path + " HTTP/1.1\r\nHost: a\r\n" + headers + "Content-Length: "
+                + body.getBytes(StandardCharsets.UTF_8).length + "\r\n\r\n" + body);
+    }
+
     /// Status line and headers, with the empty line.
     String head() throws IOException {
         StringBuilder head = new StringBuilder();

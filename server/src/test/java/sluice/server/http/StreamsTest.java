@@ -306,6 +306,28 @@ class StreamsTest {
     }
 
     @Test
+    void a_stream_that_goes_on_under_another_token_ends_with_that_one() throws Exception {
+        try (TestServer server = server(Duration.ofMillis(640), LONG);
+                RawClient client = server.client()) {
+            Instant first = Instant.now().plusSeconds(1);
+            client.openStream(server.tokens.expiring("alice", first));
+            TestServer.assertReady(client);
+            StreamHandle stream = server.nextOpened();
+            server.engine(() -> server.shards().expires(stream, first.plusSeconds(3600)));
+            while (Instant.now().isBefore(first.plusSeconds(2))) {
+                assertThat(client.event()).startsWith(": hb");
+            }
+
+            server.engine(() -> server.shards().expires(stream, first));
+            String event = client.event();
+            while (event.startsWith(": hb")) {
+                event = client.event();
+            }
+            assertThat(event).contains("token_expired");
+        }
+    }
+
+    @Test
     void a_token_that_expires_ends_its_stream_at_a_heartbeat() throws Exception {
         try (TestServer server = server(Duration.ofMillis(200), LONG);
                 RawClient client = server.client()) {

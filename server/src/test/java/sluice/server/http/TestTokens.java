@@ -8,12 +8,15 @@ import com.nimbusds.jose.Payload;
 import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
+import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.OctetSequenceKey;
 import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import sluice.server.jwks.JwksCache;
 import sluice.server.jwks.JwksException;
@@ -24,6 +27,8 @@ import sluice.server.jwks.TokenVerifier;
 /// Signs tokens with a key of its own, and verifies with that key.
 public final class TestTokens {
     private final ECKey key;
+    private volatile boolean down;
+    private volatile boolean symmetricToo;
 
     public TestTokens() {
         try {
@@ -57,10 +62,27 @@ public final class TestTokens {
         }
     }
 
+    /// Whoever asks for the keys from here on is answered, or not.
+    void keysAre(boolean reachable, boolean withSymmetricOne) {
+        down = !reachable;
+        symmetricToo = withSymmetricOne;
+    }
+
+    private byte[] keySet() throws JwksException {
+        if (down) {
+            throw new JwksException("down");
+        }
+        List<JWK> keys = new ArrayList<>(List.of(key.toPublicJWK()));
+        if (symmetricToo) {
+            keys.add(new OctetSequenceKey.Builder(new byte[32]).keyID("s").build());
+        }
+        return new JWKSet(keys).toString(false).getBytes(StandardCharsets.UTF_8);
+    }
+
     public TokenVerifier verifier() {
-        byte[] set = new JWKSet(key.toPublicJWK()).toString().getBytes(StandardCharsets.UTF_8);
         try {
-            JwksCache cache = JwksCache.load(() -> set, SigningAlgorithm.ES256, Duration.ofHours(1), System::nanoTime);
+            JwksCache cache =
+                    JwksCache.load(this::keySet, SigningAlgorithm.ES256, Duration.ofHours(1), System::nanoTime);
             TokenRules rules = new TokenRules(
                     SigningAlgorithm.ES256,
                     null,

@@ -53,6 +53,22 @@ class JwksCacheTest {
     }
 
     @Test
+    void a_refresh_on_demand_fetches_at_once_and_keeps_the_keys_when_it_fails() throws Exception {
+        answer = set(key("a"));
+        JwksCache cache = load();
+        answer = set(key("b"), new OctetSequenceKeyGenerator(256).keyID("s").generate());
+
+        assertThat(cache.refresh()).isEqualTo(1);
+        assertThat(fetches.get()).isEqualTo(2);
+        assertThat(cache.candidates("b")).hasSize(1);
+        assertThat(cache.candidates("s")).isEmpty();
+
+        down = true;
+        assertThatThrownBy(cache::refresh).isInstanceOf(JwksException.class);
+        assertThat(cache.candidates("b")).hasSize(1);
+    }
+
+    @Test
     void twenty_tokens_with_an_unknown_key_cause_one_fetch() throws Exception {
         answer = set(key("a"));
         CountDownLatch hold = new CountDownLatch(1);
