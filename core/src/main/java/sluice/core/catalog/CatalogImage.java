@@ -28,7 +28,7 @@ public final class CatalogImage {
         Map<Integer, Relation> byOid = new LinkedHashMap<>();
         for (Relation relation : relations) {
             byOid.put(relation.oid(), relation);
-            relationOidsByName.put(relation.qualifiedName(), relation.oid());
+            relationOidsByName.put(joined(relation.schema(), relation.name()), relation.oid());
         }
         this.relationsByOid = Collections.unmodifiableMap(byOid);
         this.dictionary = dictionary;
@@ -86,14 +86,13 @@ public final class CatalogImage {
     }
 
     public @Nullable Relation relation(String schema, String name) {
-        Integer oid = relationOidsByName.get(schema + "." + name);
-        Relation relation = oid == null ? null : relationsByOid.get(oid);
-        // a dot inside a quoted name could make two tables share the joined spelling
-        return relation != null
-                        && relation.schema().equals(schema)
-                        && relation.name().equals(name)
-                ? relation
-                : null;
+        Integer oid = relationOidsByName.get(joined(schema, name));
+        return oid == null ? null : relationsByOid.get(oid);
+    }
+
+    /// No name holds the sign between, while a dot may be part of either.
+    private static String joined(String schema, String name) {
+        return schema + '\0' + name;
     }
 
     /// The type, or a plain text base type for an oid the catalog did not name.

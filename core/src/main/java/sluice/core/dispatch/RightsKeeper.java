@@ -209,7 +209,7 @@ final class RightsKeeper {
         boolean fed = before.feed().reaches(now.feed());
         tables.reloaded(table, now, stamp, host.order().unseen());
         unknownUntil(table, host.order().rightsKnownFrom(before, now, stamp));
-        if (!before.qualifiedName().equals(now.qualifiedName())) {
+        if (!before.schema().equals(now.schema()) || !before.name().equals(now.name())) {
             // the name a client asked for may be another table's by now
             version++;
             for (Subscription subscription : table.index().all()) {
