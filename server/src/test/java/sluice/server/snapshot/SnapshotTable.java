@@ -95,12 +95,17 @@ public final class SnapshotTable implements AutoCloseable {
     }
 
     /// Loaded anew, as the product does.
-    public CatalogImage catalog(List<String> roles) {
+    private CatalogImage catalog(List<String> roles) {
         return CatalogLoader.start(pool, "sluice", roles, TIMEOUT).load(new CatalogScope.Everything(), TIMEOUT);
     }
 
     static Identity caller(String role, String subject) {
         return new Identity(subject, role, "{\"sub\":\"" + subject + "\"}", Instant.MAX);
+    }
+
+    /// As alice's role sees it.
+    public CatalogImage catalog() {
+        return catalog(ROLES);
     }
 
     Effect.ReadSnapshot request(Identity caller, String schema, String table, FilterTerm... filter) {
@@ -160,10 +165,13 @@ public final class SnapshotTable implements AutoCloseable {
         }
     }
 
-    /// The texts of the records of a whole table, in order, as they are sent.
-    public List<String> records(String table) {
-        SnapshotOutcome outcome = read(request(caller("authenticated", ALICE), "public", table));
-        SnapshotOutcome.Read read = (SnapshotOutcome.Read) outcome;
+    /// A snapshot of a whole table as alice sees it.
+    public SnapshotOutcome.Read readAll(String table) {
+        return (SnapshotOutcome.Read) read(request(caller("authenticated", ALICE), "public", table));
+    }
+
+    /// The texts of the records of a snapshot, in order, as they are sent; its spool is given back.
+    public static List<String> records(SnapshotOutcome.Read read) {
         Spool spool = (Spool) read.spool();
         List<String> records = new ArrayList<>();
         for (EventBody row : spool.take(Integer.MAX_VALUE, Long.MAX_VALUE)) {

@@ -163,6 +163,11 @@ final class ReaderHarness implements AutoCloseable {
         }
     }
 
+    /// The end of what came in last.
+    Lsn seen() {
+        return seen;
+    }
+
     ReaderHarness streaming() {
         Await.until("the reader streams", () -> reader.state() == ReaderState.STREAMING);
         return this;
