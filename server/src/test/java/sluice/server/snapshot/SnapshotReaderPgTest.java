@@ -13,13 +13,16 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import sluice.core.catalog.Stamp;
 import sluice.core.expression.FilterTerm.Operator;
+import sluice.core.pgoutput.Tuple;
 import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.snapshot.SnapshotOutcome.Truncated;
 import sluice.core.wal.Lsn;
@@ -252,7 +255,6 @@ class SnapshotReaderPgTest {
         assertThat(folder).isEmptyDirectory();
     }
 
-    /// Measured by the server, so the text of such a row never leaves it.
     @Test
     void a_row_larger_than_an_event_may_be_comes_with_its_key() {
         database.execute(
@@ -260,12 +262,35 @@ class SnapshotReaderPgTest {
                 "INSERT INTO heavy VALUES ('a', repeat('x', 200000), '{1}'), ('b', repeat('x', 99000), NULL),"
                         + " ('c', 'small', NULL), ('d', NULL, array_fill(7777777, ARRAY[20000])),"
                         + " ('e', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 5000) i), NULL)");
-        List<JsonNode> rows = rows(table.reader(bounds(100, 100_000))
-                .read(table.request(caller("authenticated", ALICE), "public", "heavy")));
+        var request = table.request(caller("authenticated", ALICE), "public", "heavy");
+        List<JsonNode> rows = rows(table.reader(bounds(100, 100_000)).read(request));
         assertThat(rows.stream().map(row -> row.get("record").size()).toList()).containsExactly(1, 3, 3, 1, 1);
         assertThat(rows.stream().map(row -> row.has("degraded")).toList())
                 .containsExactly(true, false, false, true, true);
         assertThat(ids(rows)).containsExactly("a", "b", "c", "d", "e");
+
+        // measured by the server, so the text of one that is stored large never leaves it
+        List<Integer> sizes = new ArrayList<>();
+        table.queries(bounds(100, 100_000))
+                .read(
+                        new SnapshotQueries.Question(
+                                request.caller(),
+                                request.catalog(),
+                                request.relation(),
+                                request.projection(),
+                                request.filter()),
+                        new SnapshotQueries.Taker() {
+                            @Override
+                            public void begin(Stamp stamp) {
+                                assertThat(sizes).isEmpty();
+                            }
+
+                            @Override
+                            public void row(Tuple row, SnapshotQueries.RowPart part) {
+                                sizes.add(part == SnapshotQueries.RowPart.KEY ? -1 : row.textBytes());
+                            }
+                        });
+        assertThat(sizes).startsWith(-1, 99_001, 6).endsWith(-1);
     }
 
     @Test

@@ -17,7 +17,7 @@ import sluice.core.value.PgType;
 final class SnapshotSql {
     /// Stored bytes below which no row is measured: what they are printed as is bounded, however well they were
     /// compressed.
-    private static final int MEASURED_FROM = 8_192;
+    private static final int MEASURED_FROM = 2_000;
 
     private static final String PLUS = " OPERATOR(pg_catalog.+) ";
     private static final String ABOVE = " OPERATOR(pg_catalog.>) ";
