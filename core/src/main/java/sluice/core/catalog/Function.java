@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /// One row of `pg_proc`.
 ///
 /// @param language `pg_language.lanname`: `internal`, `c`, `sql`, `plpgsql`, ...
-/// @param source `prosrc`: the C symbol of an internal function, else the body
+/// @param source `prosrc`: the C symbol of an internal function, else the body; in front of a C function's symbol its
+///     library and a colon
 /// @param body `prosqlbody` as a node tree, null for string bodies
 /// @param searchPath the function's own `SET search_path`, null when it has none
 /// @param executableByRole whether each allowed role has EXECUTE

@@ -45,7 +45,7 @@ final class TextType extends ValueType<String> {
 
     @Override
     public boolean hasFormOf(ValueType<?> other) {
-        return other instanceof TextType;
+        return other instanceof TextType || other instanceof TextLikeType;
     }
 
     @Override

@@ -58,6 +58,7 @@ public final class ValueTypes {
                 ValueType<?> elementType = element instanceof PgType.Domain || delimiter != ',' ? null : of(element);
                 yield elementType == null || elementType instanceof ArrayType ? null : new ArrayType(oid, elementType);
             }
+            case PgType.TextLike(var oid, var name) -> new TextLikeType(oid, name);
             case PgType.Base ignored -> null;
             case PgType.Composite ignored -> null;
             case PgType.Domain ignored -> null;

@@ -147,6 +147,7 @@ final class TableFindings {
         return switch (type) {
             case PgType.Array array -> true;
             case PgType.Composite composite -> true;
+            case PgType.TextLike textLike -> true;
             case PgType.Enumeration enumeration -> false;
             case PgType.Domain domain -> false;
             case PgType.Base(var oid, var name) ->

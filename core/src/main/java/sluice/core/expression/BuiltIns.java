@@ -25,15 +25,21 @@ final class BuiltIns {
     /// The built-in behind a `pg_proc` oid, null when it is not evaluated in process.
     static @Nullable BuiltIn of(CatalogImage catalog, int functionOid) {
         Function function = catalog.function(functionOid);
-        if (function == null || !ofTheServer(function)) {
+        if (function == null) {
             return null;
         }
+        if (!ofTheServer(function)) {
+            return ExtensionFunctions.of(catalog, function);
+        }
         BuiltIn builtIn = FunctionTable.find(function.source(), function.argumentTypes());
-        boolean same = builtIn != null
-                && builtIn.resultType() == function.returnType()
+        return builtIn != null && isSame(builtIn, function, builtIn.resultType()) ? builtIn : null;
+    }
+
+    /// @param resultType what the function must say it returns
+    static boolean isSame(BuiltIn builtIn, Function function, int resultType) {
+        return resultType == function.returnType()
                 && (builtIn.nulls() != BuiltIn.Nulls.CALLED) == (function.strictness() == Function.Strictness.STRICT)
                 && function.volatility() != Function.Volatility.VOLATILE;
-        return same ? builtIn : null;
     }
 
     /// Whether initdb made the function, so that no user can have replaced what it does.
@@ -66,7 +72,7 @@ final class BuiltIns {
             if (!PolymorphicTypes.accepts(declared, type)) {
                 throw new NotCompilable(described(catalog, functionOid) + " is applied to types it does not take");
             }
-            if (!FunctionTable.takes(builtIn, type)) {
+            if (!FunctionTable.takes(builtIn, type) || !ExtensionFunctions.takes(declared, type)) {
                 throw new NotCompilable(described(catalog, functionOid) + ": a value of type " + type);
             }
         }
@@ -75,8 +81,8 @@ final class BuiltIns {
         if (!Pseudo.isPseudo(builtIn.resultType()) && !returns(builtIn, result)) {
             throw new NotCompilable(described(catalog, functionOid) + " is said to return another type");
         }
-        CollationRule collation = collation(catalog, collationOid);
         requireCollation(catalog, builtIn, types, collationOid);
+        CollationRule collation = ExtensionFunctions.collation(catalog, builtIn, collationOid);
         Expression.Call call = new Expression.Call(builtIn, new BuiltIn.CallSite(types, result, collation), arguments);
         requireConstantsToBeKnown(call);
         return call;

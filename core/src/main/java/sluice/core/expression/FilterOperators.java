@@ -63,7 +63,7 @@ final class FilterOperators {
                     oids.add(ANYMULTIRANGE);
                 }
             }
-            case PgType.Composite _, PgType.Domain _ -> {}
+            case PgType.TextLike _, PgType.Composite _, PgType.Domain _ -> {}
         }
         return oids;
     }

@@ -63,7 +63,7 @@ final class FoldWriter {
             case "CASETESTEXPR" -> caseOperand(node);
             case "MINMAXEXPR" -> extreme(node);
             case "ARRAYEXPR" -> array(node);
-            case "RELABELTYPE" -> cast(node.struct("arg"), node.integer("resulttype"));
+            case "RELABELTYPE" -> relabelled(node.struct("arg"), node.integer("resulttype"));
             case "COERCEVIAIO" -> textCast(node.struct("arg"), node.integer("resulttype"));
             case "SQLVALUEFUNCTION" -> sessionValue(node);
             case "SUBLINK" -> scalarSelect(node);
@@ -237,6 +237,15 @@ final class FoldWriter {
             throw new NotCompilable("an array of several dimensions");
         }
         return "ARRAY[" + list(node.list("elements")) + "]::" + SqlTypes.name(catalog, node.integer("array_typeid"));
+    }
+
+    /// A user may have made another cast for a type of his own since.
+    private String relabelled(Node.Struct argument, int type) throws NotCompilable {
+        String written = cast(argument, type);
+        if (typeOf(argument) != type && (ofUsers(type) || ofUsers(typeOf(argument)))) {
+            throw new NotCompilable("a cast of type " + SqlTypes.name(catalog, type));
+        }
+        return written;
     }
 
     /// Written as a cast, it would be whatever cast a user has made since.

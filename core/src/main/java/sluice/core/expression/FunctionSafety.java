@@ -109,6 +109,7 @@ final class FunctionSafety {
             case PgType.Composite(var oid, var name, var attributes) ->
                 attributes.stream().anyMatch(attribute -> holdsDomain(attribute.type()));
             case PgType.Base ignored -> false;
+            case PgType.TextLike ignored -> false;
             case PgType.Enumeration ignored -> false;
         };
     }

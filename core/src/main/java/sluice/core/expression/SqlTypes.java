@@ -56,6 +56,7 @@ final class SqlTypes {
         return switch (type.undomained()) {
             case PgType.Array(var oid, var name, var element, var delimiter) -> readsAlike(element);
             case PgType.Enumeration ignored -> true;
+            case PgType.TextLike ignored -> true;
             case PgType.Base(var oid, var name) -> ALIKE.contains(oid);
             case PgType.Composite ignored -> false;
             case PgType.Domain ignored -> false;

@@ -52,6 +52,7 @@ public final class JsonWriter {
             case PgType.Base base -> base(base.oid(), text, from, to);
             case PgType.Array array -> array(array, text, from, to, depth);
             case PgType.Composite composite -> composite(composite, text, from, to, depth);
+            case PgType.TextLike ignored -> JsonString.quote(text, from, to, out);
             case PgType.Enumeration enumeration -> JsonString.quote(text, from, to, out);
             case PgType.Domain domain -> value(domain.undomained(), text, from, to, depth);
         }

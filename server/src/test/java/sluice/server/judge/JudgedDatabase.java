@@ -104,6 +104,7 @@ final class JudgedDatabase implements AutoCloseable {
             table.append(", ").append(column.sql()).append(" ").append(column.declared());
         }
         database.execute(
+                "CREATE EXTENSION citext",
                 "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy', 'a', 'Z')",
                 "ALTER TYPE mood ADD VALUE 'first' BEFORE 'sad'",
                 "CREATE DOMAIN small AS int CHECK (VALUE < 1000000)",

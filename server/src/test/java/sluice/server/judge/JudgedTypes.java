@@ -37,7 +37,8 @@ final class JudgedTypes {
             "interval",
             "jsonb",
             "inet",
-            "mood");
+            "mood",
+            "citext");
 
     private static Map<String, String> ranges() {
         Map<String, String> ranges = new LinkedHashMap<>();
@@ -195,6 +196,7 @@ final class JudgedTypes {
         add("varchar", "", "a", "b", "ab", "a ", "é", "A", "1", "{}", "{NULL}", "abc", "a\\", "aé", "%", "ß");
         add("bpchar", "", "a", "a ", "a  ", "{}", "{NULL}", "ab", "b", "A", "é", " a", "1", "%");
         add("name", "", "a", "b", "A", "é", "a b", "ab", "1");
+        add("citext", "", "a", "A", "b", "B", "ab", "aB", "a ", "é", "É", "1", "%", "_", "Ab c", "[");
         add("uuid", "00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b");
         add("uuid", "11111111-1111-1111-1111-111111111111", "ffffffff-ffff-ffff-ffff-ffffffffffff");
         add("bytea", "\\x", "\\x00", "\\x61", "\\x6100", "\\xff", "\\x6162", "\\x61ff00", "\\xc3a9", "\\x25");

@@ -254,7 +254,8 @@ final class CatalogSql {
         };
         return """
             SELECT p.oid, n.nspname, p.proname, l.lanname, p.provolatile, p.proisstrict, p.prosecdef, p.prorettype,
-                   p.proargtypes::text, p.prosrc, p.prosqlbody::text,
+                   p.proargtypes::text, CASE WHEN l.lanname = 'c' THEN p.probin || ':' || p.prosrc ELSE p.prosrc END,
+                      p.prosqlbody::text,
                    (SELECT pg_catalog.substr(s.setting, 13) FROM pg_catalog.unnest(p.proconfig) s (setting)
                      WHERE pg_catalog.starts_with(s.setting, 'search_path=') LIMIT 1),
                    p.xmin,
@@ -302,7 +303,13 @@ final class CatalogSql {
 
     private static final String TYPE_COLUMNS = """
         SELECT t.oid, pg_catalog.format_type(t.oid, -1), t.typtype, t.typelem, t.typbasetype, t.typdelim,
-               t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc
+               t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc,
+                   t.oid >= 16384 AND t.typtype = 'b' AND t.typlen = -1 AND t.typmodin::oid = 0
+                     AND t.typcollation <> 0 AND 2 = (
+                       SELECT pg_catalog.count(*) FROM pg_catalog.pg_proc f
+                         JOIN pg_catalog.pg_language l ON l.oid = f.prolang AND l.lanname = 'internal'
+                        WHERE f.oid = t.typinput::oid AND f.prosrc = 'textin'
+                           OR f.oid = t.typoutput::oid AND f.prosrc = 'textout')
           FROM pg_catalog.pg_type t
         """;
 

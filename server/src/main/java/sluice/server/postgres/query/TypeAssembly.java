@@ -76,7 +76,7 @@ final class TypeAssembly {
             case 'd' -> new PgType.Domain(oid, name, type(row.oid(4), depth + 1));
             case 'e' -> new PgType.Enumeration(oid, name, labelsByType.getOrDefault(oid, List.of()));
             case 'c' -> composite(oid, name, depth);
-            default -> new PgType.Base(oid, name);
+            default -> row.flag(7) ? new PgType.TextLike(oid, name) : new PgType.Base(oid, name);
         };
     }
 
