@@ -1,12 +1,8 @@
 package sluice.core.dispatch;
 
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Role;
@@ -15,10 +11,10 @@ import sluice.core.error.WarningCode;
 import sluice.core.event.Delivery;
 import sluice.core.event.EventBody;
 import sluice.core.event.EventEncoder;
-import sluice.core.event.FrameEncoder;
 import sluice.core.event.StreamEvent;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
+import sluice.core.resume.BufferedCommit;
 import sluice.core.shape.Operation;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
@@ -34,7 +30,9 @@ import sluice.core.wal.Xid;
 ///
 /// Life: {@link #begin}, {@link #change} for each change, {@link #end}. A stream that may have to wait for an
 /// answer has its part of the commit collected and held, whole and in order; every other stream's part goes
-/// straight to the sink. A part larger than a queue can ever be closes its stream at once.
+/// straight to the sink. A part that does not fit in its stream's queue is taken back whole, and the stream is fed
+/// from the buffer: {@link #beginReplay}, {@link #replay} and {@link #endReplay} give it an earlier commit by the
+/// same code. What is not in the buffer cannot be given later, so then the stream is closed.
 final class CommitDispatch implements Probes.Listener {
     /// What a commit costs a stream besides its bodies.
     private static final int ORDINARY_EVENT_BYTES = 256;
@@ -46,6 +44,14 @@ final class CommitDispatch implements Probes.Listener {
 
         /// Ends the stream and everything in it, telling the client why.
         void closeStream(StreamState stream, CloseReason reason, ErrorCode code, String message);
+
+        /// The stream has no room for this commit: it is fed from the buffer from there on, in order.
+        ///
+        /// @return whether the buffer has the commit
+        boolean fallBehind(StreamState stream, long commitNumber);
+
+        /// Everything up to here has been dispatched.
+        Lsn position();
     }
 
     /// Which images of the commit are being dispatched.
@@ -68,7 +74,8 @@ final class CommitDispatch implements Probes.Listener {
     private final CommitOrder order;
     private final CrossChecks checks;
     private final List<StreamState> holding = new ArrayList<>();
-    private final Set<Subscription> toTell = new LinkedHashSet<>();
+    private final WithheldTeller withheld;
+    private final HeldRelease held;
     private final Consumer<Subscription> candidate = this::candidate;
 
     private Lsn commitLsn = Lsn.ZERO;
@@ -79,6 +86,8 @@ final class CommitDispatch implements Probes.Listener {
     private long serial;
     private boolean open;
     private boolean encoderOnCommit;
+    private boolean replaying;
+    private long number;
 
     private @Nullable TableState table;
     private @Nullable Change change;
@@ -90,11 +99,18 @@ final class CommitDispatch implements Probes.Listener {
         this.sink = sink;
         this.metrics = metrics;
         this.settings = settings;
+        this.withheld = new WithheldTeller(sink, metrics);
         this.encoder = new EventEncoder(settings.changeBytesMax());
         this.checks = new CrossChecks(host, sink, effects, metrics, settings);
-        this.judge = new RowJudge(metrics, checks);
+        // what was asked about an earlier commit would be answered about a later one
+        this.judge = new RowJudge(metrics, (subscription, row, verdict) -> {
+            if (!replaying) {
+                checks.decided(subscription, row, verdict);
+            }
+        });
         this.probes = new Probes(effects, metrics, settings, host::catalog, this);
         this.order = new CommitOrder(probes.unseen());
+        this.held = new HeldRelease(host, sink, settings, withheld, probes, new RowJudge(metrics, checks));
     }
 
     Probes probes() {
@@ -135,7 +151,64 @@ final class CommitDispatch implements Probes.Listener {
         encoderOnCommit = false;
         pass = Pass.NET_TO_ALL;
         judge.beginCommit(lsn, time);
+        number = probes.unseen().count();
         probes.unseen().dispatched(transaction);
+    }
+
+    /// An earlier commit is given to a stream that has not had it.
+    void beginReplay(BufferedCommit commit, Instant at) {
+        xid = commit.xid();
+        commitLsn = commit.lsn();
+        commitTime = commit.time();
+        number = commit.number();
+        now = at;
+        serial++;
+        replaying = true;
+        encoderOnCommit = false;
+        pass = Pass.NET_TO_ALL;
+        judge.beginCommit(commitLsn, commitTime);
+    }
+
+    /// One change of the commit being replayed.
+    ///
+    /// @param subscriptions of one stream, each on the change's table
+    void replay(Change next, List<Subscription> subscriptions) {
+        TableState found = host.table(next.relation().oid());
+        if (found == null) {
+            return;
+        }
+        table = found;
+        change = next;
+        ColumnMapping columns = found.mapping(next.relation());
+        mapping = columns;
+        encoderOnChange = false;
+        if (!(next instanceof Change.Truncate)) {
+            judge.beginChange(found.relation(), next, columns);
+        }
+        for (Subscription subscription : subscriptions) {
+            if (next instanceof Change.Truncate) {
+                truncate(subscription);
+            } else {
+                candidate(subscription);
+            }
+        }
+    }
+
+    void endReplay() {
+        replaying = false;
+        for (StreamState stream : holding) {
+            held.release(stream, now);
+        }
+        holding.clear();
+        sink.endCommit();
+        withheld.tell(now);
+        change = null;
+        table = null;
+    }
+
+    /// Whether a stream takes part in what is dispatched live: one that is behind gets it from the buffer.
+    private boolean attends(Subscription subscription) {
+        return replaying || (!subscription.stream().isBehind() && !subscription.isApart());
     }
 
     void pass(Pass images) {
@@ -194,17 +267,18 @@ final class CommitDispatch implements Probes.Listener {
 
     private void truncate(TableState found) {
         found.touchedAll(commitLsn);
-        for (Subscription subscription : found.index().all()) {
-            if (!takesPart(subscription)) {
-                continue;
-            }
+        found.index().all().forEach(this::truncate);
+    }
+
+    private void truncate(Subscription subscription) {
+        if (takesPart(subscription)) {
             send(subscription, Delivery.TRUNCATE);
         }
     }
 
     private boolean takesPart(Subscription subscription) {
         StreamState stream = subscription.stream();
-        if (!stream.isOpen() || subscription.state() == Subscription.State.ENDED) {
+        if (!stream.isOpen() || subscription.state() == Subscription.State.ENDED || !attends(subscription)) {
             return false;
         }
         if (!stream.identity().expiresAt().isAfter(now)) {
@@ -218,7 +292,7 @@ final class CommitDispatch implements Probes.Listener {
         };
     }
 
-    private boolean bypasses(StreamState stream) {
+    boolean bypasses(StreamState stream) {
         Role role = host.role(stream.identity().role());
         return role != null && role.bypass() != Role.Bypass.NONE;
     }
@@ -260,11 +334,11 @@ final class CommitDispatch implements Probes.Listener {
             return;
         }
         if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
-            warnOfTruncate(subscription, present(change));
+            warnOfTruncate(sink, subscription, present(change));
             return;
         }
         prepareEncoder();
-        give(subscription, body(subscription, form));
+        give(subscription, body(encoder, subscription, form));
     }
 
     /// Its body is made here, where all who see the change share one.
@@ -272,23 +346,24 @@ final class CommitDispatch implements Probes.Listener {
         EventBody shared = null;
         if (form != Delivery.TRUNCATE) {
             prepareEncoder();
-            shared = body(subscription, form);
+            shared = body(encoder, subscription, form);
         }
         return HeldEvent.decided(subscription, present(change), present(mapping), form, shared);
     }
 
-    private void warnOfTruncate(Subscription subscription, Change truncate) {
-        sink.frame(
-                subscription.stream().handle(),
-                FrameEncoder.frame(new StreamEvent.Warning(
+    static void warnOfTruncate(FrameSink sink, Subscription subscription, Change truncate) {
+        Frames.give(
+                sink,
+                subscription.stream(),
+                new StreamEvent.Warning(
                         subscription.label(),
                         WarningCode.TABLE_TRUNCATED,
                         "table \"" + truncate.relation().qualifiedName() + "\" was truncated",
                         "rows received before may be gone",
-                        "subscribe to TRUNCATE, or read the table again")));
+                        "subscribe to TRUNCATE, or read the table again"));
     }
 
-    private EventBody body(Subscription subscription, Delivery form) {
+    static EventBody body(EventEncoder encoder, Subscription subscription, Delivery form) {
         return form == Delivery.TRUNCATE
                 ? encoder.truncate()
                 : encoder.body(form.operation(), form.transition(), subscription.projection(), form.images());
@@ -308,29 +383,44 @@ final class CommitDispatch implements Probes.Listener {
     private void give(Subscription subscription, EventBody body) {
         StreamState stream = subscription.stream();
         stream.charge(serial, body.weightBytes());
-        if (stream.commitEvents() > settings.queueEventsMax() || stream.commitBytes() > settings.queueBytesMax()) {
-            lag(stream);
+        if (!replaying && !stream.hasRoom(1, body.weightBytes(), settings.queueEventsMax(), settings.queueBytesMax())) {
+            overflow(stream);
             return;
         }
-        sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(), body);
+        stream.givenOfCommit(body.weightBytes());
+        sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(serial), body);
     }
 
-    private void lag(StreamState stream) {
-        host.closeStream(
-                stream,
-                CloseReason.STREAM_LAGGING,
-                ErrorCode.STREAM_LAGGING,
-                "a commit does not fit in the stream's queue");
+    /// The commit does not fit whole, so nothing of it is given now.
+    private void overflow(StreamState stream) {
+        sink.retract(stream.handle());
+        stream.retracted();
+        stream.subscriptions().forEach(subscription -> subscription.rewind(serial));
+        HeldCommit last = stream.held().peekLast();
+        if (last != null && last.serial() == serial) {
+            stream.held().removeLast();
+            stream.addHeld(-last.events().size(), -last.weightBytes());
+            last.events().forEach(HeldEvent::drop);
+        }
+        if (!host.fallBehind(stream, number)) {
+            host.closeStream(
+                    stream,
+                    CloseReason.STREAM_LAGGING,
+                    ErrorCode.STREAM_LAGGING,
+                    "a commit does not fit in the stream's queue");
+        }
     }
 
     private void hold(StreamState stream, HeldEvent event) {
         if (stream.charge(serial, ORDINARY_EVENT_BYTES)) {
-            stream.held().addLast(new HeldCommit(xid, commitLsn, commitTime));
+            stream.held().addLast(new HeldCommit(serial, xid, commitLsn, commitTime));
             holding.add(stream);
         }
-        if (stream.heldEvents() >= settings.queueEventsMax()
-                || stream.heldBytes() + event.weightBytes() > settings.queueBytesMax()) {
-            lag(stream);
+        if (!replaying
+                && (stream.heldEvents() >= settings.queueEventsMax()
+                        || stream.heldBytes() + event.weightBytes() > settings.queueBytesMax())) {
+            event.drop();
+            overflow(stream);
             return;
         }
         stream.held().getLast().events().add(event);
@@ -338,59 +428,33 @@ final class CommitDispatch implements Probes.Listener {
     }
 
     private void probe(Subscription subscription, HeldEvent event, Delivery form) {
-        Probes.Commit commit = new Probes.Commit(xid, commitLsn, now.plus(settings.stampWait()));
+        // the row of an earlier commit is asked about as it is now: nothing after it has changed it
+        Lsn asOf = replaying ? host.position() : commitLsn;
+        Probes.Commit commit = new Probes.Commit(xid, asOf, now.plus(settings.stampWait()));
         hold(subscription.stream(), event);
-        if (subscription.stream().isOpen() && !probes.ask(event, form, present(table), commit, now)) {
+        if (event.isWaiting()
+                && subscription.stream().isOpen()
+                && !probes.ask(event, form, present(table), commit, now)) {
             event.drop();
             withhold(subscription, operation(event.change()));
         }
     }
 
     private void withhold(Subscription subscription, Operation operation) {
-        TableState subscribed = host.table(subscription.relationOid());
-        if (subscribed != null) {
-            metrics.withheld(subscribed.relation(), operation);
-        }
-        // deletes outside the replica identity were announced when the shape was granted
-        if (operation != Operation.DELETE || !subscription.announcedDeletes()) {
-            subscription.countWithheld();
-            toTell.add(subscription);
-        }
+        withheld.withhold(subscription, operation, host.table(subscription.relationOid()));
     }
 
     /// The commit is complete: what nothing waits for is released, and each shard gets its batch.
     void end() {
         open = false;
         for (StreamState stream : holding) {
-            release(stream);
+            held.release(stream, now);
         }
         holding.clear();
         sink.endCommit();
-        tellWithheld(now);
+        withheld.tell(now);
         change = null;
         table = null;
-    }
-
-    private void tellWithheld(Instant at) {
-        for (Iterator<Subscription> waiting = toTell.iterator(); waiting.hasNext(); ) {
-            Subscription subscription = waiting.next();
-            boolean gone = subscription.state() == Subscription.State.ENDED
-                    || !subscription.stream().isOpen();
-            long untold = gone ? 0 : subscription.tellWithheld(at);
-            if (gone || untold > 0) {
-                waiting.remove();
-            }
-            if (untold > 0) {
-                sink.frame(
-                        subscription.stream().handle(),
-                        FrameEncoder.frame(new StreamEvent.Warning(
-                                subscription.label(),
-                                WarningCode.CHANGES_WITHHELD,
-                                untold + " changes could not be decided and were withheld",
-                                "rows may be missing or out of date",
-                                "read the rows again; see docs/operating.md for the causes")));
-            }
-        }
     }
 
     /// Time has passed: answers that are due again are asked for, and what could not be told before is.
@@ -398,7 +462,7 @@ final class CommitDispatch implements Probes.Listener {
         now = at;
         probes.tick(at);
         checks.tick();
-        tellWithheld(at);
+        withheld.tell(at);
     }
 
     @Override
@@ -415,9 +479,18 @@ final class CommitDispatch implements Probes.Listener {
     private void settle(HeldEvent event) {
         StreamState stream = event.subscription().stream();
         if (!open && stream.isOpen()) {
-            release(stream);
+            held.release(stream, now);
             sink.endCommit();
-            tellWithheld(now);
+            withheld.tell(now);
+        }
+    }
+
+    /// The stream's queue has room again.
+    void drained(StreamState stream, Instant at) {
+        now = at;
+        if (!open && stream.isOpen()) {
+            held.release(stream, now);
+            sink.endCommit();
         }
     }
 
@@ -429,134 +502,15 @@ final class CommitDispatch implements Probes.Listener {
         for (HeldCommit commit : stream.held()) {
             for (HeldEvent event : commit.events()) {
                 if (event.subscription() == subscription && event.isWaiting() && !event.isCurrent()) {
-                    rejudge(commit, event);
+                    held.rejudge(commit, event, now);
                 }
             }
         }
         if (!open && stream.isOpen()) {
-            release(stream);
+            held.release(stream, now);
             sink.endCommit();
-            tellWithheld(at);
+            withheld.tell(at);
         }
-    }
-
-    private void release(StreamState stream) {
-        ArrayDeque<HeldCommit> held = stream.held();
-        while (stream.isOpen() && !held.isEmpty() && held.getFirst().isDecided()) {
-            if (!stream.identity().expiresAt().isAfter(now)) {
-                host.closeStream(stream, CloseReason.TOKEN_EXPIRED, ErrorCode.TOKEN_EXPIRED, "the token has expired");
-                return;
-            }
-            HeldCommit commit = held.getFirst();
-            if (!stillHolds(commit)) {
-                return;
-            }
-            held.removeFirst();
-            stream.addHeld(-commit.events().size(), -commit.weightBytes());
-            write(stream, commit);
-        }
-    }
-
-    /// Judges again what was decided under a rule that has changed since (image and rights of one moment).
-    ///
-    /// @return whether everything is decided still
-    private boolean stillHolds(HeldCommit commit) {
-        for (HeldEvent event : commit.events()) {
-            if (event.delivery() != null && !event.isCurrent()) {
-                rejudge(commit, event);
-            }
-        }
-        return commit.isDecided();
-    }
-
-    private void rejudge(HeldCommit commit, HeldEvent event) {
-        Subscription subscription = event.subscription();
-        if (event.delivery() == Delivery.TRUNCATE && subscription.state() != Subscription.State.ENDED) {
-            event.decide(Delivery.TRUNCATE);
-            return;
-        }
-        TableState subscribed = host.table(subscription.relationOid());
-        switch (subscription.state()) {
-            case ENDED -> event.drop();
-            case RESOLVING -> event.waitAgain();
-            case ACTIVE -> {
-                if (subscribed == null) {
-                    event.drop();
-                    return;
-                }
-                // the tuple is read by the definition it came under, whatever the catalog says by now
-                event.map(subscribed.mapping(event.change().relation()));
-                judge.beginCommit(commit.commitLsn(), commit.commitTime());
-                judge.beginChange(subscribed.relation(), event.change(), event.mapping());
-                switch (judge.judge(subscription, event.change())) {
-                    case NOTHING -> event.drop();
-                    case SEND -> event.decide(judge.delivery());
-                    case WITHHOLD -> {
-                        event.drop();
-                        withhold(subscription, operation(event.change()));
-                    }
-                    case PROBE -> {
-                        event.waitAgain();
-                        Probes.Commit about =
-                                new Probes.Commit(commit.xid(), commit.commitLsn(), now.plus(settings.stampWait()));
-                        if (!probes.ask(event, judge.delivery(), subscribed, about, now)) {
-                            event.drop();
-                            withhold(subscription, operation(event.change()));
-                        }
-                    }
-                }
-                restoreCommit();
-            }
-        }
-    }
-
-    private void restoreCommit() {
-        judge.beginCommit(commitLsn, commitTime);
-        TableState current = table;
-        ColumnMapping columns = mapping;
-        Change dispatched = change;
-        if (current != null && columns != null && dispatched != null) {
-            judge.beginChange(current.relation(), dispatched, columns);
-        }
-    }
-
-    @SuppressWarnings("ReferenceEquality") // the encoder is begun once for each change object, equal or not
-    private void write(StreamState stream, HeldCommit commit) {
-        encoder.beginCommit(commit.commitLsn(), commit.commitTime());
-        Change encoded = null;
-        for (HeldEvent event : commit.events()) {
-            Delivery form = event.delivery();
-            Subscription subscription = event.subscription();
-            if (form == null || subscription.state() == Subscription.State.ENDED) {
-                continue;
-            }
-            if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
-                warnOfTruncate(subscription, event.change());
-                continue;
-            }
-            EventBody ready = event.body();
-            if (ready == null && encoded != event.change()) {
-                encoder.beginChange(event.change(), event.mapping());
-                encoded = event.change();
-            }
-            sink.change(
-                    stream.handle(),
-                    subscription.tag(),
-                    subscription.nextSeq(),
-                    ready != null ? ready : body(subscription, form));
-        }
-        encoderOnCommit = false;
-        encoderOnChange = false;
-    }
-
-    /// Forgets what a closed stream held.
-    static void forget(StreamState stream) {
-        for (HeldCommit commit : stream.held()) {
-            for (HeldEvent event : commit.events()) {
-                event.drop();
-            }
-        }
-        stream.held().clear();
     }
 
     static Operation operation(Change change) {

@@ -167,11 +167,11 @@ final class ControlDesk {
             return;
         }
         forgetIdle(stream, waiting);
-        Lsn position = stream.completeUntil(host.position());
+        Lsn position = host.feeds().catchUp().completeUntil(stream);
         Installation installation = new Installation(host, effects, stream, id);
         List<SubscriptionResult> results = installation.install(flow);
         installation.warn(sink);
-        answer(id, new ControlAnswer.Subscribed(results, position));
+        answer(id, new ControlAnswer.Subscribed(results, installation.completeFrom(position)));
     }
 
     private void forgetIdle(StreamState stream, Waiting waiting) {
@@ -270,7 +270,10 @@ final class ControlDesk {
         }
         waiting.joining.forEach((flow, id) -> {
             subscribing.drop(flow);
-            answer(id, new ControlAnswer.Subscribed(refused(flow), stream.completeUntil(host.position())));
+            answer(
+                    id,
+                    new ControlAnswer.Subscribed(
+                            refused(flow), host.feeds().catchUp().completeUntil(stream)));
         });
         for (Rebinding rebinding : waiting.rebinding) {
             answer(rebinding.requestId, new ControlAnswer.Refused(ErrorCode.STREAM_CLOSED, ENDED_MEANWHILE));

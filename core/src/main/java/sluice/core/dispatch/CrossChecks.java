@@ -415,8 +415,9 @@ final class CrossChecks implements RowJudge.Observer {
         for (Subscription subscription : table.index().all()) {
             Origin origin = subscription.rule().origin();
             if (origin != null && origin.question().sql().equals(question.sql())) {
-                sink.frame(
-                        subscription.stream().handle(),
+                Frames.give(
+                        sink,
+                        subscription.stream(),
                         FrameEncoder.frame(new StreamEvent.Warning(
                                 subscription.label(),
                                 WarningCode.TIER_DOWNGRADED,

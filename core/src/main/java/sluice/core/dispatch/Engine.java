@@ -37,7 +37,7 @@ import sluice.core.wal.Lsn;
 public final class Engine
         implements Subscribing.Host,
                 RightsKeeper.Host,
-                CommitDispatch.Host,
+                Feeds.Host,
                 Installation.Host,
                 ControlDesk.Host,
                 SessionWatch.Host {
@@ -52,6 +52,7 @@ public final class Engine
     private final CommitDispatch dispatch;
     private final CatalogSchedule schedule;
     private final SessionWatch sessions;
+    private final Feeds feeds;
 
     private final Subscribing subscribing;
     private final ControlDesk desk;
@@ -106,6 +107,8 @@ public final class Engine
         this.sessions = new SessionWatch(this, effects, metrics, ports.sessions());
         sessions.tick(now);
         this.desk = new ControlDesk(this, subscribing, effects, sink);
+        this.feeds =
+                new Feeds(this, dispatch, new Feeds.Ports(sink, effects, metrics, () -> ++lastRequestId), settings);
         this.line = new CatalogLine(effects, settings.reloadTimeout(), order());
     }
 
@@ -146,12 +149,23 @@ public final class Engine
         handle(input);
     }
 
+    /// Feeds what is behind, for a bounded time.
+    ///
+    /// @return whether there is more to do at once
+    public boolean proceed(Instant at) {
+        now = at;
+        return !dispatch.isOpen() && feeds.catchUp().proceed(at);
+    }
+
     private void handle(Input input) {
         switch (input) {
-            case Input.Replicating(var from) -> {
+            case Input.Replicating(var from, var incarnation) -> {
                 replicating = true;
+                feeds.startsAt(from, incarnation);
                 advance(from);
             }
+            case Input.Interrupted() -> feeds.interrupted();
+            case Input.Drained(var handle) -> drained(handle);
             case Input.Wal(var event) -> wal(event);
             case Input.CatalogAnswer(var id, var image) -> catalogAnswered(id, image);
             case Input.RightsAnswer(var fingerprint, var stamp) -> {
@@ -170,7 +184,8 @@ public final class Engine
             case Input.Count(var id) ->
                 effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streamsById.values())));
             case Input.Tick() -> tick();
-            case Input.SnapshotRead _, Input.SnapshotRows _ -> {}
+            case Input.SnapshotRead(var id, var outcome) -> feeds.read(id, outcome);
+            case Input.SnapshotRows(var id, var rows) -> feeds.rows(id, rows);
         }
     }
 
@@ -189,10 +204,12 @@ public final class Engine
             case WalEvent.SpilledBegin begin -> parkOrRelease(begin);
             case WalEvent.SpilledImages(var changes, var weight) -> {
                 everyImageGiven = true;
+                feeds.cannotKeep(spilled, changes);
                 dispatchAll(Pass.EVERY_IMAGE, changes);
             }
             case WalEvent.SpilledChunk(var changes, var weight) -> {
                 sessions.before(changes, dispatch.commitLsn(), now);
+                feeds.cannotKeep(spilled, changes);
                 dispatchAll(everyImageGiven ? Pass.NET : Pass.NET_TO_ALL, changes);
             }
             case WalEvent.SpilledEnd end -> {
@@ -216,6 +233,7 @@ public final class Engine
     /// rows, and rights are known, that never were: all begins anew with a catalog of the new history. Answers
     /// under way are of the server that was left, and decide nothing.
     private void timelineLeft(Lsn at) {
+        feeds.interrupted();
         boolean lost = lastDispatchedEnd.isAfter(at) || rights.knowsPast(at);
         sessions.timelineLeft(at);
         dispatch.abandonQuestions();
@@ -233,6 +251,7 @@ public final class Engine
             List.copyOf(streamsById.values())
                     .forEach(stream -> closeStream(stream, CloseReason.HISTORY_LOST, ErrorCode.HISTORY_LOST, message));
             sink.endCommit();
+            feeds.historyLost(at);
             awaitingHistory = true;
         }
         lastDispatchedEnd = lastDispatchedEnd.min(at);
@@ -262,6 +281,7 @@ public final class Engine
 
     private void dispatch(Transaction transaction) {
         sessions.before(transaction.changes(), transaction.commitLsn(), now);
+        feeds.keep(transaction, now);
         dispatch.begin(transaction.xid(), transaction.commitLsn(), transaction.commitTime(), now);
         if (!transaction.everyImage().isEmpty()) {
             dispatchAll(Pass.EVERY_IMAGE, transaction.everyImage());
@@ -294,6 +314,7 @@ public final class Engine
     private void advance(Lsn reached) {
         position = position.max(reached);
         dispatch.probes().reached(position);
+        feeds.snapshots().reached();
     }
 
     private void tick() {
@@ -305,6 +326,15 @@ public final class Engine
         released(moved);
         subscribing.tick(now);
         schedule.tick(now);
+        feeds.tick(now);
+    }
+
+    private void drained(StreamHandle handle) {
+        StreamState stream = streamsById.get(handle.streamId());
+        if (stream != null && stream.isOpen()) {
+            dispatch.drained(stream, now);
+            feeds.drained(stream);
+        }
     }
 
     private void shown(@Nullable Stamp stamp) {
@@ -389,10 +419,10 @@ public final class Engine
         sessions.opened(stream);
         Installation installation = new Installation(this, effects, stream, null);
         List<SubscriptionResult> results = installation.install(flow);
-        sink.open(
-                handle,
-                FrameEncoder.frame(new StreamEvent.Ready(
-                        handle.streamId(), now, settings.heartbeat().toMillis(), position, results)));
+        byte[] ready = FrameEncoder.frame(new StreamEvent.Ready(
+                handle.streamId(), now, settings.heartbeat().toMillis(), installation.completeFrom(position), results));
+        stream.given(ready.length);
+        sink.open(handle, ready);
         installation.warn(sink);
     }
 
@@ -432,6 +462,7 @@ public final class Engine
             metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), -1);
         }
         unindexedShapes -= key == null ? 1 : 0;
+        feeds.forget(subscription);
         subscription.end();
     }
 
@@ -445,9 +476,7 @@ public final class Engine
         stream.remove(subscription);
         if (stream.isOpen()) {
             StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
-            sink.frame(
-                    stream.handle(),
-                    FrameEncoder.frame(new StreamEvent.Failure(subscription.label(), code, message, action, null)));
+            Frames.give(sink, stream, new StreamEvent.Failure(subscription.label(), code, message, action, null));
             desk.log(
                     subscription,
                     Installation.notice(
@@ -515,10 +544,11 @@ public final class Engine
         streamsById.remove(stream.handle().streamId());
         desk.closed(stream);
         sessions.closed(stream);
+        feeds.forget(stream);
         for (Subscription subscription : List.copyOf(stream.subscriptions())) {
             remove(subscription);
         }
-        CommitDispatch.forget(stream);
+        HeldRelease.forget(stream);
     }
 
     @Override
@@ -572,6 +602,16 @@ public final class Engine
         if (table != null) {
             rights.recompose(table, question);
         }
+    }
+
+    @Override
+    public Feeds feeds() {
+        return feeds;
+    }
+
+    @Override
+    public boolean fallBehind(StreamState stream, long commitNumber) {
+        return feeds.fallBehind(stream, commitNumber);
     }
 
     @Override

@@ -77,6 +77,18 @@ public interface EngineMetrics {
 
     void diverged(Relation relation, Divergence kind);
 
+    /// Whether a client that came back missed nothing.
+    enum Resumed {
+        YES,
+        NO
+    }
+
+    /// A client came back to where it was.
+    void resumed(Resumed outcome);
+
+    /// What the buffer of recent commits holds, and how far back it covers every table.
+    void buffered(long bytes, Duration age);
+
     /// A rule is decided by PostgreSQL from here on.
     void downgraded(Relation relation);
 

@@ -1,6 +1,7 @@
 package sluice.core.dispatch;
 
 import java.time.Duration;
+import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.RateBucket;
 
 /// The engine's bounds.
@@ -30,7 +31,17 @@ public record EngineSettings(
         int probesOutstandingMax,
         IdentityPolicy replicaIdentity,
         CrossChecking crossChecking,
-        Rates rates) {
+        Rates rates,
+        Feeding feeding) {
+    /// What rows come from besides the commit being dispatched.
+    public record Feeding(ResumeBuffer.Bounds buffer, Snapshots snapshots) {}
+
+    /// Whether subscriptions may begin with the rows there are.
+    public enum Snapshots {
+        SERVED,
+        DISABLED
+    }
+
     /// How often one stream may ask for something.
     ///
     /// @param subscribe counts subscriptions, not requests

@@ -17,7 +17,16 @@ import sluice.core.wal.Lsn;
 /// Everything that can happen to the engine. Time comes beside each input, never out of a clock.
 public sealed interface Input {
     /// The slot is being streamed from this position: every later commit reaches the engine.
-    record Replicating(Lsn position) implements Input {}
+    ///
+    /// @param incarnation names this reading of the slot: no other one, of any process, has the same
+    record Replicating(Lsn position, String incarnation) implements Input {}
+
+    /// The connection to the log was lost. It comes back where it was, or {@link WalEvent.TimelineLeft} says
+    /// otherwise.
+    record Interrupted() implements Input {}
+
+    /// The stream's queue is empty; asked for with {@link StreamHandle#tellWhenDrained}.
+    record Drained(StreamHandle stream) implements Input {}
 
     /// The next event of the log. Given only while {@link Engine#acceptsWal} says so.
     record Wal(WalEvent event) implements Input {}

@@ -13,7 +13,6 @@ import sluice.core.dispatch.EngineMetrics.Resolution;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.error.WarningCode;
-import sluice.core.event.FrameEncoder;
 import sluice.core.event.StreamEvent;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.routing.RoutingKey;
@@ -21,6 +20,7 @@ import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.ResumePosition;
 
 /// Installs the granted entries of one request, in its order, and says how each fared. Made once for each request.
 final class Installation {
@@ -44,6 +44,8 @@ final class Installation {
         boolean admitsUnindexed();
 
         void add(Subscription subscription, TableState table);
+
+        Feeds feeds();
     }
 
     private final Host host;
@@ -51,6 +53,7 @@ final class Installation {
     private final StreamState stream;
     private final @Nullable Long requestId;
     private final List<StreamEvent.Warning> warnings = new ArrayList<>();
+    private final List<Subscription> installed = new ArrayList<>();
     private int refusals;
 
     /// @param requestId of the control request it is for, null when the stream is being opened
@@ -61,11 +64,23 @@ final class Installation {
         this.requestId = requestId;
     }
 
-    /// Tells the client what it should know of the granted entries, once {@link #install} has run.
+    /// The position the stream is complete from, once {@link #install} has run: where those that resume were.
+    Lsn completeFrom(Lsn position) {
+        Lsn complete = position;
+        for (Subscription subscription : installed) {
+            ResumePosition resume = subscription.request().resume();
+            Lsn asked = resume == null || !subscription.isApart() ? null : resume.lsn();
+            complete = asked == null ? complete : complete.min(asked);
+        }
+        return complete;
+    }
+
+    /// Tells the client, after its result, what {@link #install} found worth telling.
     void warn(FrameSink sink) {
         for (StreamEvent.Warning warning : warnings) {
-            sink.frame(stream.handle(), FrameEncoder.frame(warning));
+            Frames.give(sink, stream, warning);
         }
+        installed.forEach(host.feeds()::tellUnreadable);
         sink.endCommit();
     }
 
@@ -122,11 +137,21 @@ final class Installation {
             subscription.needsAlso(Rule.undecidable(), table.rightsMovedUntil(), host.dispatchedUntil());
         }
         host.add(subscription, table);
+        EngineMetrics.Resumed resumed = host.feeds().install(subscription, table, entry.rightsDigest());
+        installed.add(subscription);
         host.metrics().resolved(rule.tier(), Resolution.GRANTED, took);
         if (rule.tier() == Tier.C) {
             host.metrics().notCompiled(table.relation(), rule.reason());
         }
-        List<StreamEvent.Warning> own = ShapeReader.warnings(label, entry.draft(), key != null, rule);
+        List<StreamEvent.Warning> own = new ArrayList<>(ShapeReader.warnings(label, entry.draft(), key != null, rule));
+        if (host.feeds().lacksSnapshot(subscription)) {
+            own.add(new StreamEvent.Warning(
+                    label,
+                    WarningCode.SNAPSHOT_DISABLED,
+                    "this server sends no snapshots",
+                    "the subscription begins with the next commit",
+                    "read the rows over another way, after the subscription is live"));
+        }
         warnings.addAll(own);
         if (own.stream().anyMatch(warning -> warning.code() == WarningCode.REPLICA_IDENTITY_INSUFFICIENT)) {
             subscription.deletesAreAnnounced();
@@ -138,6 +163,8 @@ final class Installation {
                         Engine.indexing(key),
                         key == null ? null : key.column(),
                         rule.reason(),
+                        host.feeds().history(entry.rightsDigest()),
+                        resumed == null ? null : resumed == EngineMetrics.Resumed.YES,
                         own));
     }
 

@@ -209,6 +209,9 @@ final class RightsKeeper {
         boolean fed = before.feed().reaches(now.feed());
         tables.reloaded(table, now, stamp, host.order().unseen());
         unknownUntil(table, host.order().rightsKnownFrom(before, now, stamp));
+        if (!before.rightVersions().equals(now.rightVersions())) {
+            table.moved(stamp.insertLsn());
+        }
         if (!before.schema().equals(now.schema()) || !before.name().equals(now.name())) {
             // the name a client asked for may be another table's by now
             version++;
@@ -221,6 +224,7 @@ final class RightsKeeper {
             return;
         }
         version++;
+        table.moved(stamp.insertLsn());
         if (rightsMoved || everyRule) {
             table.rightsMoved(stamp.insertLsn());
         }

@@ -62,6 +62,7 @@ final class SubscribeFlow {
         private @Nullable Filter filter;
         private @Nullable RulePlan plan;
         private @Nullable Rule rule;
+        private @Nullable String rightsDigest;
 
         Entry(SubscriptionRequest request) {
             this.request = request;
@@ -86,6 +87,11 @@ final class SubscribeFlow {
 
         Filter filter() {
             return present(filter);
+        }
+
+        /// Of what the entry's rows depend on besides the rows.
+        String rightsDigest() {
+            return present(rightsDigest);
         }
 
         Rule rule() {
@@ -330,7 +336,16 @@ final class SubscribeFlow {
                 continue;
             }
             int end = taken + plan.folds().size();
-            conclude(entry, plan.complete(answers.subList(taken, end)));
+            List<FoldAnswer> own = answers.subList(taken, end);
+            entry.rightsDigest = new RightsDigest()
+                    .of(caller.role(), entry.draft().relation())
+                    .of(plan.folds(), own)
+                    .add(
+                            entry.request().shape() == null
+                                    ? null
+                                    : entry.request().shape().filter())
+                    .text();
+            conclude(entry, plan.complete(own));
             taken = end;
         }
         if (!restarted()) {

@@ -24,6 +24,7 @@ final class TableState {
     private Relation relation;
     private Stamp stamp;
     private Lsn rightsMovedUntil = Lsn.ZERO;
+    private Lsn movedUntil = Lsn.ZERO;
     private @Nullable Xid staleSince;
     private long staleAfter;
     private Lsn lastCommit = Lsn.ZERO;
@@ -88,6 +89,16 @@ final class TableState {
 
     void rightsMoved(Lsn until) {
         rightsMovedUntil = rightsMovedUntil.max(until);
+        moved(until);
+    }
+
+    /// Before this position the table's rights, its definition or what feeds it may have been other than now.
+    Lsn movedUntil() {
+        return movedUntil;
+    }
+
+    void moved(Lsn until) {
+        movedUntil = movedUntil.max(until);
     }
 
     /// The one object that stands for all equal projections of the table: an event is encoded once for all of them.

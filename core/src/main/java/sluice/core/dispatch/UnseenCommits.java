@@ -103,6 +103,11 @@ final class UnseenCommits {
         return new Window(overrun ? first - xids.length - 1 : first, to);
     }
 
+    /// The number of the oldest commit that a question asked now may not see in its answer.
+    long oldest() {
+        return overrun ? 0 : first;
+    }
+
     /// Whether commits were forgotten that no snapshot has shown since: no answer counts.
     boolean isOverrun() {
         return overrun;

@@ -46,6 +46,8 @@ public enum ErrorCode {
     USER_BANNED("user_banned", 401, Retry.NEVER),
     SESSION_CHECK_UNAVAILABLE("session_check_unavailable", 503, Retry.LATER),
     HISTORY_LOST("history_lost", 503, Retry.LATER),
+    INVALID_RESUME("invalid_resume", 400, Retry.NEVER),
+    RESUME_TOO_OLD("resume_too_old", 409, Retry.LATER),
     INTERNAL("internal", 500, Retry.LATER);
 
     /// Whether the same request may succeed later without a change on the client's side.

@@ -32,6 +32,17 @@ public final class FrameEncoder {
                 out.put("event: ready\ndata: ");
                 ready(ready, out);
             }
+            case StreamEvent.SnapshotEnd(var sub, var rows, var floorLsn, var completeness) -> {
+                text("event: snapshot_end\ndata: {\"sub\":", sub, out);
+                number(",\"rows\":", rows, out);
+                text(",\"floor_lsn\":", floorLsn.toString(), out);
+                out.put(completeness == StreamEvent.Completeness.TRUNCATED ? ",\"truncated\":true}" : "}");
+            }
+            case StreamEvent.Live(var sub, var walLsn) -> {
+                text("event: live\ndata: {\"sub\":", sub, out);
+                text(",\"wal_lsn\":", walLsn.toString(), out);
+                out.put('}');
+            }
             case StreamEvent.Warning warning -> {
                 out.put("event: warning\ndata: ");
                 warning(warning, out);
@@ -89,6 +100,10 @@ public final class FrameEncoder {
         out.put(granted.indexing() == SubscriptionResult.Indexing.INDEXED ? "true" : "false");
         text(",\"routing_key\":", granted.routingKey(), out);
         text(",\"reason\":", granted.reason(), out);
+        text(",\"history\":", granted.history(), out);
+        if (granted.resumed() != null) {
+            out.put(granted.resumed() ? ",\"resumed\":true" : ",\"resumed\":false");
+        }
         if (!granted.warnings().isEmpty()) {
             out.put(",\"warnings\":");
             char separator = '[';

@@ -26,6 +26,23 @@ public sealed interface StreamEvent {
         }
     }
 
+    /// All rows of a subscription's snapshot have been sent.
+    ///
+    /// @param floorLsn the position the rows are of
+    record SnapshotEnd(String sub, long rows, Lsn floorLsn, Completeness completeness) implements StreamEvent {}
+
+    /// Whether a snapshot has every row of its shape.
+    enum Completeness {
+        WHOLE,
+        /// There are more rows than a snapshot may have.
+        TRUNCATED
+    }
+
+    /// The subscription has caught up: from here on it sees each commit together with its stream.
+    ///
+    /// @param walLsn the position it is complete up to
+    record Live(String sub, Lsn walLsn) implements StreamEvent {}
+
     /// Something the client should know; the stream and its subscriptions go on.
     ///
     /// @param sub the subscription it is about, null when it is about the stream

@@ -12,6 +12,8 @@ public record SubscriptionResult(String sub, Outcome outcome) {
     public sealed interface Outcome {}
 
     /// @param tier the letter of the rule's tier
+    /// @param history to be sent back beside a resume position of the subscription
+    /// @param resumed whether a resume missed nothing; null when none was asked for
     /// @param routingKey the column changes are looked up by; null when every change of the table is looked at
     /// @param reason one sentence: why this tier
     /// @param warnings each is also sent as an event of its own
@@ -20,6 +22,8 @@ public record SubscriptionResult(String sub, Outcome outcome) {
             Indexing indexing,
             @Nullable String routingKey,
             String reason,
+            String history,
+            @Nullable Boolean resumed,
             List<StreamEvent.Warning> warnings)
             implements Outcome {
         public Granted {

@@ -7,8 +7,8 @@ import sluice.core.event.EventBody;
 /// Where the engine puts what streams receive. Called on the engine's thread only; must never wait.
 ///
 /// Between two calls of {@link #endCommit} everything given with {@link #change} belongs to one commit. Each shard
-/// gets one batch per commit. A stream's part of it enters the stream's queue whole or not at all; when it does not
-/// fit the shard closes the stream with `stream_lagging`, the part unwritten, and reports the closing as an input.
+/// gets one batch per commit. The engine gives a stream no more than its queue has room for, which it knows from what
+/// the handle says was taken; what does not fit whole it takes back with {@link #retract} and gives later.
 public interface FrameSink {
     /// Answers the opening request: 200, headers and this first frame.
     void open(StreamHandle stream, byte[] readyFrame);
@@ -20,6 +20,9 @@ public interface FrameSink {
     ///
     /// @param seq the subscription's own counter, from 1
     void change(StreamHandle stream, SubscriptionTag tag, long seq, EventBody body);
+
+    /// Takes back the changes that the open commit gave the stream; whole frames stay.
+    void retract(StreamHandle stream);
 
     /// A warning, an error that ends one subscription, or any other whole frame, after what was given before it.
     void frame(StreamHandle stream, byte[] frame);

@@ -9,15 +9,22 @@ import sluice.core.wal.Xid;
 /// What one commit brought a stream that has to wait for an answer. Sent whole, in order, when nothing waits any
 /// more.
 public final class HeldCommit {
+    private final long serial;
     private final Xid xid;
     private final Lsn commitLsn;
     private final Instant commitTime;
     private final List<HeldEvent> events = new ArrayList<>();
 
-    public HeldCommit(Xid xid, Lsn commitLsn, Instant commitTime) {
+    /// @param serial the dispatch's own count of what it dispatches
+    public HeldCommit(long serial, Xid xid, Lsn commitLsn, Instant commitTime) {
+        this.serial = serial;
         this.xid = xid;
         this.commitLsn = commitLsn;
         this.commitTime = commitTime;
+    }
+
+    public long serial() {
+        return serial;
     }
 
     public Xid xid() {
@@ -43,6 +50,11 @@ public final class HeldCommit {
             sum += event.weightBytes();
         }
         return sum;
+    }
+
+    /// About what its events will weigh in the stream's queue.
+    public long encodedBytesEstimate() {
+        return weightBytes() + 512L * events.size();
     }
 
     /// Whether every event of the commit is decided.

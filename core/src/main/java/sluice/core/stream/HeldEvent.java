@@ -65,10 +65,11 @@ public final class HeldEvent {
 
     /// Bytes of the row images and the body it keeps alive.
     public long weightBytes() {
-        return imageBytes() + (body == null ? 0 : body.weightBytes());
+        return weightBytes(change) + (body == null ? 0 : body.weightBytes());
     }
 
-    private long imageBytes() {
+    /// Text bytes of a change's row images.
+    public static long weightBytes(Change change) {
         return switch (change) {
             case Change.Insert insert -> insert.row().textBytes();
             case Change.Update update ->

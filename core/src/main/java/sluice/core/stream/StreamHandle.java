@@ -8,4 +8,14 @@ public interface StreamHandle {
 
     /// The id the client knows the stream by.
     String streamId();
+
+    /// How many of the frames given to the stream have left its queue since it opened, the first one included. Any
+    /// thread; may be a moment old, never ahead.
+    long takenFrames();
+
+    /// The same in bytes as {@link FrameSink} was given them.
+    long takenBytes();
+
+    /// Asks to be told once, by an input, when the stream's queue is empty. Engine's thread.
+    void tellWhenDrained();
 }

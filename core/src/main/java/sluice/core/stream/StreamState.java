@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import sluice.core.session.Identity;
-import sluice.core.wal.Lsn;
 
 /// One open stream as the engine knows it. Owned by the engine's thread.
 public final class StreamState {
@@ -24,6 +23,11 @@ public final class StreamState {
     private long commitBytes;
     private int heldEvents;
     private long heldBytes;
+    private long givenFrames;
+    private long givenBytes;
+    private long commitGivenFrames;
+    private long commitGivenBytes;
+    private boolean behind;
 
     public StreamState(StreamHandle handle, Identity identity) {
         this.handle = handle;
@@ -89,14 +93,6 @@ public final class StreamState {
         return subscriptionsByLabel.size();
     }
 
-    /// Up to where the stream is complete: never past a commit that waits for an answer.
-    ///
-    /// @param dispatched the engine's own position
-    public Lsn completeUntil(Lsn dispatched) {
-        HeldCommit oldest = held.peekFirst();
-        return oldest == null || dispatched.isBefore(oldest.commitLsn()) ? dispatched : oldest.commitLsn();
-    }
-
     public void add(Subscription subscription) {
         subscriptionsByLabel.put(subscription.label(), subscription);
     }
@@ -129,6 +125,8 @@ public final class StreamState {
             commitSerial = serial;
             commitEvents = 0;
             commitBytes = 0;
+            commitGivenFrames = 0;
+            commitGivenBytes = 0;
         }
         commitEvents++;
         commitBytes += weightBytes;
@@ -141,6 +139,55 @@ public final class StreamState {
 
     public long commitBytes() {
         return commitBytes;
+    }
+
+    /// Counts a frame given to the sink.
+    public void given(long weightBytes) {
+        givenFrames++;
+        givenBytes += weightBytes;
+    }
+
+    /// Counts a change of the open commit given to the sink.
+    public void givenOfCommit(long weightBytes) {
+        given(weightBytes);
+        commitGivenFrames++;
+        commitGivenBytes += weightBytes;
+    }
+
+    /// The open commit's changes were taken back.
+    public void retracted() {
+        givenFrames -= commitGivenFrames;
+        givenBytes -= commitGivenBytes;
+        commitGivenFrames = 0;
+        commitGivenBytes = 0;
+    }
+
+    /// Frames that wait in the stream's queue or on the way to it.
+    public long queuedFrames() {
+        return givenFrames - handle.takenFrames();
+    }
+
+    /// The same in bytes.
+    public long queuedBytes() {
+        return givenBytes - handle.takenBytes();
+    }
+
+    /// Whether its queue takes so much more within these bounds.
+    public boolean hasRoom(long frames, long bytes, long framesMax, long bytesMax) {
+        return queuedFrames() + frames <= framesMax && queuedBytes() + bytes <= bytesMax;
+    }
+
+    /// Whether the stream is fed from the buffer, because a commit did not fit in its queue.
+    public boolean isBehind() {
+        return behind;
+    }
+
+    public void fallBehind() {
+        behind = true;
+    }
+
+    public void caughtUp() {
+        behind = false;
     }
 
     public int heldEvents() {

@@ -49,6 +49,10 @@ public final class Subscription {
     private int generation;
     private boolean countedSlow;
     private long seq;
+    private long seqOfCommit;
+    private long seqBeforeCommit;
+    private boolean apart;
+    private long firstCommit;
     private long withheld;
     private long withheldTold;
     private Instant toldAt = Instant.EPOCH;
@@ -165,7 +169,7 @@ public final class Subscription {
     ///
     /// @param position everything before it has been dispatched
     public void needsAlso(Rule prior, Lsn until, Lsn position) {
-        if (stream.held().isEmpty()) {
+        if (isUpToDate()) {
             if (!position.isBefore(priorUntil)) {
                 priorRule = null;
                 columnsWidened = false;
@@ -186,7 +190,7 @@ public final class Subscription {
         if (!position.isBefore(until)) {
             return;
         }
-        boolean over = stream.held().isEmpty() && !position.isBefore(unknownUntil);
+        boolean over = isUpToDate() && !position.isBefore(unknownUntil);
         unknownFrom = over ? position : unknownFrom.min(position);
         unknownUntil = unknownUntil.max(until);
     }
@@ -194,6 +198,40 @@ public final class Subscription {
     /// Whether the rights at a commit at this LSN cannot be known.
     public boolean knowsNoRights(Lsn commitLsn) {
         return !commitLsn.isBefore(unknownFrom) && commitLsn.isBefore(unknownUntil);
+    }
+
+    /// Whether it has had every commit that was dispatched.
+    private boolean isUpToDate() {
+        return stream.held().isEmpty() && !stream.isBehind() && !apart;
+    }
+
+    /// No one can say what held for commits before `until`: they are undecidable.
+    public void undecidableBefore(Lsn until) {
+        priorRule = Rule.undecidable();
+        priorUntil = priorUntil.max(until);
+    }
+
+    /// Whether the subscription is fed apart from its stream: it reads a snapshot, or replays what it missed.
+    public boolean isApart() {
+        return apart;
+    }
+
+    public void stepApart() {
+        apart = true;
+    }
+
+    /// From here on it sees each commit together with its stream.
+    public void goLive() {
+        apart = false;
+    }
+
+    /// The number of the first commit that is the subscription's, in the order of dispatch.
+    public long firstCommit() {
+        return firstCommit;
+    }
+
+    public void startsWith(long commitNumber) {
+        firstCommit = commitNumber;
     }
 
     /// The client was told that deletes are withheld, so not each of them is told of.
@@ -246,6 +284,22 @@ public final class Subscription {
 
     public long nextSeq() {
         return ++seq;
+    }
+
+    /// The next number for a change of the commit with this serial, which {@link #rewind} may take back.
+    public long nextSeq(long serial) {
+        if (seqOfCommit != serial) {
+            seqOfCommit = serial;
+            seqBeforeCommit = seq;
+        }
+        return ++seq;
+    }
+
+    /// What the commit with this serial was given was taken back.
+    public void rewind(long serial) {
+        if (seqOfCommit == serial) {
+            seq = seqBeforeCommit;
+        }
     }
 
     public void countWithheld() {

@@ -28,6 +28,19 @@ final class ChannelStreams {
     static ChannelSubscription join(String streamId, @Nullable String subject, String channel) {
         StreamHandle handle = new StreamHandle() {
             @Override
+            public long takenFrames() {
+                return 0;
+            }
+
+            @Override
+            public long takenBytes() {
+                return 0;
+            }
+
+            @Override
+            public void tellWhenDrained() {}
+
+            @Override
             public int shard() {
                 return 0;
             }

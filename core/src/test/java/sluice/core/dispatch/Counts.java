@@ -81,6 +81,14 @@ final class Counts implements EngineMetrics {
     }
 
     @Override
+    public void resumed(Resumed outcome) {
+        add("resumed " + outcome, 1);
+    }
+
+    @Override
+    public void buffered(long bytes, Duration age) {}
+
+    @Override
     public void downgraded(Relation relation) {
         add("downgraded", 1);
     }

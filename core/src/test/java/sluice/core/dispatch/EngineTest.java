@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.resume.ResumeBuffer;
 import sluice.core.shape.ShapeRequest.Transitions;
 import sluice.core.stream.CloseReason;
 import sluice.core.transaction.Change;
@@ -173,7 +174,8 @@ class EngineTest {
     }
 
     @Test
-    void a_commit_larger_than_the_queue_closes_the_stream_and_none_of_it_is_written() {
+    void without_a_buffer_a_commit_larger_than_the_queue_closes_the_stream_and_none_of_it_is_written() {
+        World world = new World(World.buffered(new ResumeBuffer.Bounds(Duration.ZERO, 0)));
         var stream = world.open("alice", notesShape("a"));
         Change[] many = new Change[9];
         for (int i = 0; i < many.length; i++) {

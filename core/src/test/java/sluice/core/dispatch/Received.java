@@ -12,6 +12,7 @@ final class Received {
     final World.Handle handle;
     final List<String> frames = new ArrayList<>();
     final List<String> openCommit = new ArrayList<>();
+    final List<Integer> openWeights = new ArrayList<>();
 
     @Nullable
     ErrorCode refusal;

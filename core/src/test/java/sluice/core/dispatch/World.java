@@ -30,6 +30,7 @@ import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
+import sluice.core.resume.ResumeBuffer;
 import sluice.core.session.Identity;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
@@ -90,10 +91,18 @@ final class World {
         engine = new Engine(
                 new Engine.Ports(effects::add, new Recorder(), counts, (image, relation, role, terms) -> plan, catalog),
                 settings);
-        step(new Input.Replicating(new Lsn(lsn)));
+        step(new Input.Replicating(new Lsn(lsn), "here"));
     }
 
     static EngineSettings settings(EngineSettings.CrossChecking checking) {
+        return settings(checking, new ResumeBuffer.Bounds(Duration.ofSeconds(30), 1_000_000));
+    }
+
+    static EngineSettings buffered(ResumeBuffer.Bounds buffer) {
+        return settings(new EngineSettings.CrossChecking(2, 4), buffer);
+    }
+
+    private static EngineSettings settings(EngineSettings.CrossChecking checking, ResumeBuffer.Bounds buffer) {
         return new EngineSettings(
                 Duration.ofSeconds(20),
                 100,
@@ -111,7 +120,8 @@ final class World {
                 1000,
                 EngineSettings.IdentityPolicy.WARN,
                 checking,
-                new EngineSettings.Rates(new RateBucket.Limit(100, Duration.ofSeconds(1))));
+                new EngineSettings.Rates(new RateBucket.Limit(100, Duration.ofSeconds(1))),
+                new EngineSettings.Feeding(buffer, EngineSettings.Snapshots.SERVED));
     }
 
     static Rule everything() {
@@ -178,6 +188,17 @@ final class World {
         Received received = new Received(handle);
         receivedByStream.put(handle, received);
         step(new Input.Open(handle, identity, List.of(requests)));
+        return received;
+    }
+
+    /// A stream whose client takes nothing, its first frame included.
+    Received openUnread(String streamId, SubscriptionRequest... requests) {
+        Handle handle = new Handle(streamId);
+        handle.reads = false;
+        Received received = new Received(handle);
+        receivedByStream.put(handle, received);
+        step(new Input.Open(
+                handle, new Identity(streamId, "authenticated", "{}", now.plusSeconds(3600)), List.of(requests)));
         return received;
     }
 
@@ -400,6 +421,38 @@ final class World {
 
     void step(Input input) {
         engine.step(input, now);
+        settle();
+    }
+
+    /// Lets the engine finish what it can do at once, and tells it of the queues that have drained.
+    private void settle() {
+        boolean told = true;
+        while (told) {
+            while (engine.proceed(now)) {
+                // more rounds
+            }
+            told = false;
+            for (Received received : List.copyOf(receivedByStream.values())) {
+                Handle handle = received.handle;
+                if (handle.waitsForDrain && handle.isDrained()) {
+                    handle.waitsForDrain = false;
+                    engine.step(new Input.Drained(handle), now);
+                    told = true;
+                }
+            }
+        }
+    }
+
+    /// The client reads everything it was sent, and goes on doing so until {@link #stopReading}.
+    void read(Received received) {
+        received.handle.reads = true;
+        received.handle.take();
+        settle();
+    }
+
+    /// The client takes nothing more until {@link #read}.
+    void stopReading(Received received) {
+        received.handle.reads = false;
     }
 
     void pass(Duration time) {
@@ -505,17 +558,72 @@ final class World {
 
     // ---- recording
 
-    record Handle(String streamId) implements StreamHandle {
+    static final class Handle implements StreamHandle {
+        private final String streamId;
+        private long frames;
+        private long bytes;
+        private long takenFrames;
+        private long takenBytes;
+        private boolean reads = true;
+        private boolean waitsForDrain;
+
+        Handle(String streamId) {
+            this.streamId = streamId;
+        }
+
         @Override
         public int shard() {
             return 0;
+        }
+
+        @Override
+        public String streamId() {
+            return streamId;
+        }
+
+        @Override
+        public long takenFrames() {
+            return takenFrames;
+        }
+
+        @Override
+        public long takenBytes() {
+            return takenBytes;
+        }
+
+        @Override
+        public void tellWhenDrained() {
+            waitsForDrain = true;
+        }
+
+        private boolean isDrained() {
+            return frames == takenFrames;
+        }
+
+        private void queue(long weight) {
+            frames++;
+            bytes += weight;
+        }
+
+        private void unqueue(long weight) {
+            frames--;
+            bytes -= weight;
+        }
+
+        private void take() {
+            if (reads) {
+                takenFrames = frames;
+                takenBytes = bytes;
+            }
         }
     }
 
     private final class Recorder implements FrameSink {
         @Override
         public void open(StreamHandle stream, byte[] readyFrame) {
+            received(stream).handle.queue(readyFrame.length);
             received(stream).frames.add(text(readyFrame));
+            received(stream).handle.take();
         }
 
         @Override
@@ -529,12 +637,24 @@ final class World {
             if (received.closed != null) {
                 throw new AssertionError("a change after the close of " + stream.streamId());
             }
+            received.handle.queue(body.weightBytes());
+            received.openWeights.add(body.weightBytes());
             received.openCommit.add("change " + text(tag.labelJson()) + " " + seq + " " + text(body.tail()));
         }
 
         @Override
+        public void retract(StreamHandle stream) {
+            Received received = received(stream);
+            received.openCommit.clear();
+            received.openWeights.forEach(received.handle::unqueue);
+            received.openWeights.clear();
+        }
+
+        @Override
         public void frame(StreamHandle stream, byte[] frame) {
+            received(stream).handle.queue(frame.length);
             received(stream).frames.add(text(frame));
+            received(stream).handle.take();
         }
 
         @Override
@@ -555,6 +675,11 @@ final class World {
             for (Received received : receivedByStream.values()) {
                 received.frames.addAll(received.openCommit);
                 received.openCommit.clear();
+                received.openWeights.clear();
+                if (received.handle.frames - received.handle.takenFrames > 10) {
+                    throw new AssertionError("the queue of " + received.handle.streamId + " overflows");
+                }
+                received.handle.take();
             }
         }
 

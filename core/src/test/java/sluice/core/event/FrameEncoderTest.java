@@ -26,11 +26,23 @@ class FrameEncoderTest {
                         new SubscriptionResult(
                                 "docs",
                                 new SubscriptionResult.Granted(
-                                        "B", SubscriptionResult.Indexing.UNINDEXED, null, "why", List.of(warning))),
+                                        "B",
+                                        SubscriptionResult.Indexing.UNINDEXED,
+                                        null,
+                                        "why",
+                                        "h.1",
+                                        null,
+                                        List.of(warning))),
                         new SubscriptionResult(
                                 "mine",
                                 new SubscriptionResult.Granted(
-                                        "A", SubscriptionResult.Indexing.INDEXED, "owner_id", "why", List.of())),
+                                        "A",
+                                        SubscriptionResult.Indexing.INDEXED,
+                                        "owner_id",
+                                        "why",
+                                        "h.2",
+                                        true,
+                                        List.of())),
                         new SubscriptionResult(
                                 "", new SubscriptionResult.Refused(ErrorCode.INVALID_SUBSCRIPTION, "no label", null)),
                         new SubscriptionResult(
@@ -39,14 +51,16 @@ class FrameEncoderTest {
         assertThat(frame.event()).isEqualTo("ready");
         assertThat(frame.id()).isEmpty();
         assertThat(frame.data()).isEqualTo(Json.parse("""
-                {"stream_id":"n1.1790-7","server_time":"2026-09-29T20:24:42Z","heartbeat_ms":20000,"wal_lsn":"0/1A2B3C4",
-                 "subscriptions":[
-                  {"sub":"docs","ok":true,"tier":"B","indexed":false,"reason":"why",
-                   "warnings":[{"sub":"docs","code":"unindexed_shape","message":"m","remedy":"CREATE INDEX"}]},
-                  {"sub":"mine","ok":true,"tier":"A","indexed":true,"routing_key":"owner_id","reason":"why"},
-                  {"sub":"","ok":false,"error":{"code":"invalid_subscription","message":"no label","retryable":false}},
-                  {"sub":"late","ok":false,"error":{"code":"catalog_unavailable","message":"later","retryable":true,
-                   "retry_after_ms":1500}}]}"""));
+            {"stream_id":"n1.1790-7","server_time":"2026-09-29T20:24:42Z","heartbeat_ms":20000,"wal_lsn":"0/1A2B3C4",
+             "subscriptions":[
+              {"sub":"docs","ok":true,"tier":"B","indexed":false,"reason":"why","history":"h.1",
+               "warnings":[{"sub":"docs","code":"unindexed_shape","message":"m","remedy":"CREATE INDEX"}]},
+              {"sub":"mine","ok":true,"tier":"A","indexed":true,"routing_key":"owner_id","reason":"why",
+               "history":"h.2","resumed":true},
+              {"sub":"","ok":false,"error":{"code":"invalid_subscription","message":"no label","retryable":false}},
+              {"sub":"late","ok":false,"error":{"code":"catalog_unavailable","message":"later","retryable":true,
+               "retry_after_ms":1500}}]}\
+            """));
     }
 
     @Test
@@ -101,6 +115,8 @@ class FrameEncoderTest {
                                                 SubscriptionResult.Indexing.INDEXED,
                                                 ADVERSARIAL,
                                                 ADVERSARIAL,
+                                                ADVERSARIAL,
+                                                false,
                                                 List.of(warning))),
                                 new SubscriptionResult(
                                         ADVERSARIAL,

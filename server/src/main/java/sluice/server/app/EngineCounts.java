@@ -110,6 +110,20 @@ final class EngineCounts implements EngineMetrics {
     }
 
     @Override
+    public void resumed(Resumed outcome) {
+        metrics.resumed(
+                switch (outcome) {
+                    case YES -> "resumed";
+                    case NO -> "not_resumed";
+                });
+    }
+
+    @Override
+    public void buffered(long bytes, Duration age) {
+        metrics.resumeBuffer(bytes, age);
+    }
+
+    @Override
     public void duplicateDiscarded() {
         metrics.transactionsDiscarded(1);
     }

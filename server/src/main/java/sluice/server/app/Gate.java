@@ -69,6 +69,11 @@ final class Gate implements StreamGate {
         requestIdsByNumber.remove(number);
     }
 
+    @Override
+    public void drained(StreamHandle stream) {
+        engine.submit(new Input.Drained(stream));
+    }
+
     /// Writes an engine's notice, with the id of the request it is a consequence of and of the one that opened the
     /// stream it is about.
     void log(Notice notice) {

@@ -37,10 +37,13 @@ final class Replication {
     private @Nullable Instant streamingSince;
 
     /// The timer's own.
+    private final String incarnation;
     private ReaderState lastSeen = ReaderState.RECONNECTING;
 
     /// @param catalogAt where the log stood when the engine's first catalog was read
-    Replication(InstantSource clock, Metrics metrics, Lsn catalogAt) {
+    /// @param incarnation names this process's reading of the slot, as no other was ever named
+    Replication(InstantSource clock, Metrics metrics, Lsn catalogAt, String incarnation) {
+        this.incarnation = incarnation;
         this.catalogAt = catalogAt;
         this.clock = clock;
         this.metrics = metrics;
@@ -122,7 +125,7 @@ final class Replication {
                 metrics.readerLeads();
                 Lsn confirmed = status == null ? null : status.confirmed();
                 if (!serving.get() && confirmed != null && isCaughtUp(inbox)) {
-                    engine.submit(new Input.Replicating(confirmed));
+                    engine.submit(new Input.Replicating(confirmed, incarnation));
                     serving.set(true);
                 }
             }
@@ -138,6 +141,7 @@ final class Replication {
             }
             case RECONNECTING -> {
                 if (seen == ReaderState.STREAMING) {
+                    engine.submit(new Input.Interrupted());
                     metrics.readerReconnected();
                 }
             }

@@ -1,6 +1,7 @@
 package sluice.server.app;
 
 import java.io.IOException;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -90,6 +91,11 @@ public final class SluiceServer implements AutoCloseable {
             CatalogLoader loader,
             CatalogImage catalog) {}
 
+    /// Two processes never read a slot under the same name, whatever became of the slot in between.
+    private static String incarnation(Settings settings) {
+        return settings.replication().slot().text() + "-" + Long.toHexString(new SecureRandom().nextLong());
+    }
+
     private SluiceServer(Settings settings, Foundation foundation, ExtraRoutes extraRoutes) {
         this.settings = settings;
         this.metrics = foundation.metrics();
@@ -98,7 +104,7 @@ public final class SluiceServer implements AutoCloseable {
         InstantSource clock = InstantSource.system();
         Revocations revocations = SessionWiring.revocations(settings);
         this.replication =
-                new Replication(clock, metrics, foundation.catalog().stamp().insertLsn());
+                new Replication(clock, metrics, foundation.catalog().stamp().insertLsn(), incarnation(settings));
         this.engineThread = new EngineThread(clock, replication::dispatched, broken -> {
             LOG.atError().setCause(broken).log("an invariant is broken; stopping");
             replication.end("an invariant is broken");

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.EngineSettings;
 import sluice.core.dispatch.Notice;
+import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.RateBucket;
 import sluice.server.config.Settings;
 import sluice.server.config.Settings.Toggle;
@@ -188,6 +189,11 @@ final class Wiring {
                 HttpSettings.TransportChoice.BEST);
     }
 
+    private static ResumeBuffer.Bounds buffer(Settings.Ring ring) {
+        return new ResumeBuffer.Bounds(
+                ring.ageMax(), (long) (Runtime.getRuntime().maxMemory() * ring.memoryShare()));
+    }
+
     static EngineSettings engine(Settings settings) {
         Settings.Streams streams = settings.streams();
         Settings.Rights rights = settings.rights();
@@ -211,6 +217,11 @@ final class Wiring {
                         : EngineSettings.IdentityPolicy.WARN,
                 new EngineSettings.CrossChecking(
                         rights.crossChecking().first(), rights.crossChecking().every()),
-                new EngineSettings.Rates(new RateBucket.Limit(streams.subscribeRate(), Duration.ofSeconds(1))));
+                new EngineSettings.Rates(new RateBucket.Limit(streams.subscribeRate(), Duration.ofSeconds(1))),
+                new EngineSettings.Feeding(
+                        buffer(streams.ring()),
+                        settings.snapshots().enabled().isOn()
+                                ? EngineSettings.Snapshots.SERVED
+                                : EngineSettings.Snapshots.DISABLED));
     }
 }

@@ -152,8 +152,13 @@ public enum Setting {
             "20",
             "most subscriptions a stream may ask for per second once it is open, however many a request has; `0` sets"
                     + " no limit"),
-    RING_MAX_AGE(Topic.STREAMS, Kind.DURATION, "30s", Availability.LATER, "how far back a stream can resume"),
-    RING_MEMORY(Topic.STREAMS, Kind.SHARE, "0.1", Availability.LATER, "share of memory the resume buffer may take"),
+    RING_MAX_AGE(
+            Topic.STREAMS,
+            Kind.DURATION,
+            "30s",
+            "how long the resume buffer keeps changes; `0` keeps them until its memory is full"),
+    RING_MEMORY(
+            Topic.STREAMS, Kind.SHARE, "0.1", "share of the JVM's heap the resume buffer may take; `0` turns it off"),
     SNAPSHOT_ENABLED(
             Topic.STREAMS,
             Kind.FLAG,
@@ -305,6 +310,6 @@ public enum Setting {
 
     /// Values of a {@link Availability#LATER} setting, besides its default, that say what the server does today.
     List<String> alsoTrueToday() {
-        return this == RING_MEMORY || this == ADMIT_MEMORY ? List.of("0") : List.of();
+        return this == ADMIT_MEMORY ? List.of("0") : List.of();
     }
 }

@@ -159,7 +159,14 @@ public record Settings(
             int subscriptionsMax,
             int shapesMax,
             ByteSize changeBytesMax,
-            int subscribeRate) {}
+            int subscribeRate,
+            Ring ring) {}
+
+    /// The buffer of recent commits.
+    ///
+    /// @param ageMax zero keeps commits until the memory is full
+    /// @param memoryShare of the JVM's maximum heap, from 0 to 1; 0 turns the buffer off
+    public record Ring(Duration ageMax, double memoryShare) {}
 
     /// Initial snapshots.
     ///

@@ -1,5 +1,6 @@
 package sluice.server.config;
 
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -315,7 +316,8 @@ public final class SettingsReader {
                 count(Setting.MAX_SUBS_PER_STREAM, 1, 10_000),
                 count(Setting.MAX_SHAPES_PER_STREAM, 1, 10_000),
                 change,
-                count(Setting.SUBSCRIBE_RATE, 0, 1_000_000));
+                count(Setting.SUBSCRIBE_RATE, 0, 1_000_000),
+                new Settings.Ring(duration(Setting.RING_MAX_AGE, Duration.ZERO), share(Setting.RING_MEMORY)));
     }
 
     private Settings.Snapshots snapshots() {
@@ -408,6 +410,10 @@ public final class SettingsReader {
             problems.add(setting, "is too small", "at least " + new ByteSize(least));
         }
         return value;
+    }
+
+    private double share(Setting setting) {
+        return ((BigDecimal) required(setting)).doubleValue();
     }
 
     private int count(Setting setting, int least, int most) {

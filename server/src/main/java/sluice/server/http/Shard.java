@@ -158,6 +158,10 @@ final class Shard {
         context.gate().closed(stream, reason);
     }
 
+    void drained(SseStream stream) {
+        context.gate().drained(stream);
+    }
+
     void ended(SseStream stream, CloseReason reason, @Nullable String error) {
         context.metrics().streamClosed(reason);
         context.log().streamEnded(new EndedStream(stream.requestId(), stream.streamId(), reason, error));

@@ -9,6 +9,9 @@ import sluice.core.stream.SubscriptionTag;
 final class ShardBatch implements Runnable {
     private static final int FIRST_CAPACITY = 64;
 
+    /// Takes back the changes before it that the batch gives the same stream.
+    private static final Object RETRACTION = new Object();
+
     /// A batch that grew past this is not kept: one huge commit must not hold its memory for ever.
     static final int KEPT_CAPACITY_MAX = 64 * 1024;
 
@@ -84,6 +87,10 @@ final class ShardBatch implements Runnable {
         }
     }
 
+    void retract(SseStream stream) {
+        add(stream, null, 0, RETRACTION);
+    }
+
     private int group() {
         int count = 0;
         for (int i = 0; i < size; i++) {
@@ -108,6 +115,38 @@ final class ShardBatch implements Runnable {
 
     int weight(int entry) {
         return FrameQueue.weight(body(entry));
+    }
+
+    /// Leaves out of a stream's entries the changes that were taken back; whole frames stay.
+    ///
+    /// @param head the stream's first entry
+    /// @return the first that is left, -1 when none is
+    int dropRetracted(int head) {
+        int retraction = -1;
+        for (int entry = head; entry >= 0; entry = next[entry]) {
+            retraction = body(entry) == RETRACTION ? entry : retraction;
+        }
+        if (retraction < 0) {
+            return head;
+        }
+        int first = -1;
+        int last = -1;
+        for (int entry = head; entry >= 0; entry = next[entry]) {
+            boolean takenBack = entry < retraction && tags[entry] != null;
+            if (takenBack || body(entry) == RETRACTION) {
+                continue;
+            }
+            if (last < 0) {
+                first = entry;
+            } else {
+                next[last] = entry;
+            }
+            last = entry;
+        }
+        if (last >= 0) {
+            next[last] = -1;
+        }
+        return first;
     }
 
     void moveTo(FrameQueue queue, int entry) {

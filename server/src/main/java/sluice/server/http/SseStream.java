@@ -8,6 +8,8 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.util.ReferenceCountUtil;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.stream.CloseReason;
@@ -16,13 +18,24 @@ import sluice.core.stream.StreamHandle;
 /// One client's stream, and the only handler left in its pipeline.
 ///
 /// Life: OPENING until the engine answers the request; OPEN; CLOSING while the last frames are written; CLOSED when
-/// the connection is gone or the request was refused. Owned by its shard's event loop, but for the three `part`
-/// fields, which the engine's thread alone uses. Whatever ends the stream is told once: see {@link StreamGate}.
+/// the connection is gone or the request was refused. Owned by its shard's event loop, but for the two counts of what
+/// was taken, which the engine's thread reads. Whatever ends the stream is told once: see {@link StreamGate}.
 ///
 /// A quiet stream holds no queue, no timer, no codec and no buffer.
 final class SseStream extends ChannelInboundHandlerAdapter implements StreamHandle, ChannelFutureListener {
     /// Frames are turned into bytes in pieces of about this size, and only while the connection takes them.
     private static final int WRITE_BYTES_MAX = 64 * 1024;
+
+    private static final VarHandle TAKEN_FRAMES = counter("takenFrames");
+    private static final VarHandle TAKEN_BYTES = counter("takenBytes");
+
+    private static VarHandle counter(String field) {
+        try {
+            return MethodHandles.lookup().findVarHandle(SseStream.class, field, long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private enum State {
         OPENING,
@@ -55,9 +68,9 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
     private int writesSeenDone;
     private long progressNanos;
 
-    private long partCommit = -1;
-    private int partEvents;
-    private long partBytes;
+    private boolean drainAwaited;
+    private volatile long takenFrames;
+    private volatile long takenBytes;
 
     SseStream(Shard shard, RequestReader request, String streamId, String requestId, long expiresAtMillis) {
         this.shard = shard;
@@ -79,31 +92,37 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
         return streamId;
     }
 
+    @Override
+    public long takenFrames() {
+        return takenFrames;
+    }
+
+    @Override
+    public long takenBytes() {
+        return takenBytes;
+    }
+
+    @Override
+    public void tellWhenDrained() {
+        shard.loop().execute(() -> {
+            drainAwaited = true;
+            tellIfDrained();
+        });
+    }
+
+    private void tellIfDrained() {
+        if (drainAwaited && state == State.OPEN && queue == null) {
+            drainAwaited = false;
+            shard.drained(this);
+        }
+    }
+
     Shard owner() {
         return shard;
     }
 
     String requestId() {
         return requestId;
-    }
-
-    /// Whether one more event of the commit need be handed over. Engine's thread.
-    ///
-    /// Once the part is larger than any queue the stream will be closed for it, so the rest is
-    /// not even carried there.
-    boolean takesMore(long commit, int weight) {
-        if (partCommit != commit) {
-            partCommit = commit;
-            partEvents = 0;
-            partBytes = 0;
-        }
-        if (partEvents > shard.limits().queueEventsMax()
-                || partBytes > shard.limits().queueBytesMax()) {
-            return false;
-        }
-        partEvents++;
-        partBytes += weight;
-        return true;
     }
 
     /// The engine said yes.
@@ -156,23 +175,27 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
     }
 
     /// The stream's part of one commit: all of it enters the queue, or none of it and the stream ends.
+    ///
+    /// The engine gives no more than there is room for. The bounds here are twice its own: they end a stream whose
+    /// queue grows for another reason before it can harm others.
     void accept(ShardBatch batch, int head) {
         if (state != State.OPEN) {
             return;
         }
+        int first = batch.dropRetracted(head);
         long events = 0;
         long bytes = 0;
-        for (int entry = head; entry >= 0; entry = batch.next(entry)) {
+        for (int entry = first; entry >= 0; entry = batch.next(entry)) {
             events++;
             bytes += batch.weight(entry);
         }
         FrameQueue target = queue != null ? queue : shard.borrowQueue();
-        if (target.size() + events > shard.limits().queueEventsMax()
-                || target.weightBytes() + bytes > shard.limits().queueBytesMax()) {
+        if (target.size() + events > 2L * shard.limits().queueEventsMax()
+                || target.weightBytes() + bytes > 2 * shard.limits().queueBytesMax()) {
             end(CloseReason.STREAM_LAGGING, ClosingFrames.lagging());
             return;
         }
-        for (int entry = head; entry >= 0; entry = batch.next(entry)) {
+        for (int entry = first; entry >= 0; entry = batch.next(entry)) {
             batch.moveTo(target, entry);
         }
         pump(target);
@@ -214,7 +237,7 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
         try {
             do {
                 while (!pending.isEmpty() && channel.isWritable()) {
-                    write(framing.frames(channel.alloc(), pending, pending.countWithin(WRITE_BYTES_MAX)));
+                    take(pending);
                 }
                 channel.flush();
             } while (!pending.isEmpty() && channel.isWritable() && channel.isActive());
@@ -230,6 +253,17 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
         }
     }
 
+    private void take(FrameQueue pending) {
+        int frames = pending.size();
+        long bytes = pending.weightBytes();
+        write(framing.frames(channel.alloc(), pending, pending.countWithin(WRITE_BYTES_MAX)));
+        frames -= pending.size();
+        bytes -= pending.weightBytes();
+        // bytes before frames: the engine may see the one without the other, and then thinks the queue fuller
+        TAKEN_BYTES.setRelease(this, takenBytes + bytes);
+        TAKEN_FRAMES.setRelease(this, takenFrames + frames);
+    }
+
     private void keep(FrameQueue pending) {
         if (state == State.CLOSED) {
             pending.clear();
@@ -241,6 +275,7 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
             }
         } else {
             queue = null;
+            tellIfDrained();
         }
     }
 

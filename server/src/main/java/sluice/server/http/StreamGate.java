@@ -41,6 +41,9 @@ public interface StreamGate {
     /// @param requestId for log lines only
     record DropCall(long number, ShapeSelection selection, String requestId) {}
 
+    /// The stream's queue is empty, which the engine had asked to be told.
+    void drained(StreamHandle stream);
+
     /// @param message one short fact for the client
     record Refusal(ErrorCode code, String message) {}
 

@@ -31,7 +31,6 @@ public final class StreamShards implements FrameSink {
 
     private final List<Shard> shards;
     private final Map<EventExecutor, Shard> shardsByLoop;
-    private long commit;
 
     StreamShards(EventLoopGroup loops, HttpContext context) {
         List<Shard> made = new ArrayList<>();
@@ -82,9 +81,13 @@ public final class StreamShards implements FrameSink {
     @Override
     public void change(StreamHandle stream, SubscriptionTag tag, long seq, EventBody body) {
         SseStream target = (SseStream) stream;
-        if (target.takesMore(commit, body.weightBytes())) {
-            target.owner().filling().add(target, tag, seq, body);
-        }
+        target.owner().filling().add(target, tag, seq, body);
+    }
+
+    @Override
+    public void retract(StreamHandle stream) {
+        SseStream target = (SseStream) stream;
+        target.owner().filling().retract(target);
     }
 
     @Override
@@ -95,7 +98,7 @@ public final class StreamShards implements FrameSink {
             // nothing of a commit is before it, so it need not wait for one to end and is no part of one
             shard.filling().add(target, null, 0, frame);
             shard.flush();
-        } else if (target.takesMore(commit, frame.length)) {
+        } else {
             shard.filling().add(target, null, 0, frame);
         }
     }
@@ -117,6 +120,5 @@ public final class StreamShards implements FrameSink {
         for (Shard shard : shards) {
             shard.flush();
         }
-        commit++;
     }
 }

@@ -18,8 +18,9 @@ import sluice.core.shape.SubscriptionRequest;
 final class SubscriptionsBody {
     static final int LABEL_CHARS_MAX = 256;
 
-    private static final List<String> TOP_LEVEL_LATER = List.of("resume", "transactions");
+    private static final List<String> TOP_LEVEL_LATER = List.of("transactions");
     private static final List<String> ENTRY_LATER = List.of("channel", "presence");
+    private static final List<String> ENTRY_MEMBERS = List.of("sub", "shape", "resume");
     private static final List<String> SHAPE_LATER = List.of("track", "resync");
     private static final List<String> SHAPE_MEMBERS =
             List.of("schema", "table", "filter", "columns", "ops", "transitions", "initial");
@@ -49,9 +50,10 @@ final class SubscriptionsBody {
                 throw JsonBody.bad(notSupported(name));
             }
         }
-        JsonBody.onlyMembers(root, List.of("subscriptions"));
+        JsonBody.onlyMembers(root, List.of("subscriptions", "resume"));
         JsonNode entries = root.get("subscriptions");
-        return entries == null || entries.isNull() ? List.of() : entries(entries);
+        List<SubscriptionRequest> requests = entries == null || entries.isNull() ? List.of() : entries(entries);
+        return ResumeBody.resumed(requests, root.get("resume"));
     }
 
     /// @throws RequestException `BAD_REQUEST` when it is no array
@@ -86,13 +88,19 @@ final class SubscriptionsBody {
                 if (ENTRY_LATER.contains(member.getKey())) {
                     throw new Unreadable(notSupported(member.getKey()));
                 }
-                if (!member.getKey().equals("sub") && !member.getKey().equals("shape")) {
+                if (!ENTRY_MEMBERS.contains(member.getKey())) {
                     throw new Unreadable(JsonBody.unknown(member.getKey()));
                 }
             }
             JsonNode shape = entry.get("shape");
             ShapeRequest read = shape == null || shape.isNull() ? null : shape(shape);
+            JsonNode resume = entry.get("resume");
+            if (read != null && resume != null && !resume.isNull()) {
+                read = read.resumedAt(ResumeBody.ofShape(resume));
+            }
             return new SubscriptionRequest(label, read, null);
+        } catch (RequestException e) {
+            return new SubscriptionRequest(label, null, e.getMessage());
         } catch (Unreadable e) {
             return new SubscriptionRequest(label, null, e.problem);
         }
@@ -112,9 +120,8 @@ final class SubscriptionsBody {
             }
         }
         String initial = text(shape, "initial");
-        if (initial != null && initial.equals("snapshot")) {
-            unsupported.add("initial");
-        } else if (initial != null && !initial.equals("none")) {
+        boolean snapshot = initial != null && initial.equals("snapshot");
+        if (initial != null && !snapshot && !initial.equals("none")) {
             throw new Unreadable("\"initial\" must be \"none\" or \"snapshot\"");
         }
         String schema = text(shape, "schema");
@@ -129,6 +136,8 @@ final class SubscriptionsBody {
                 texts(shape, "columns"),
                 texts(shape, "ops"),
                 transitions(shape),
+                snapshot ? ShapeRequest.Initial.SNAPSHOT : ShapeRequest.Initial.NONE,
+                null,
                 unsupported);
     }
 

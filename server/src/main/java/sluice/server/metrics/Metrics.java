@@ -10,6 +10,7 @@ import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -50,6 +51,12 @@ public final class Metrics {
             figures.counter("sluice_slot_recreated_total", "Times a lost slot was replaced.");
     private final Counter transactionsDiscarded = figures.counter(
             "sluice_transactions_discarded_total", "Commits sent again after a reconnect and dropped unread.");
+    private final Gauge resumeBufferBytes =
+            figures.gauge("sluice_resume_buffer_bytes", "Memory the buffer of recent commits holds.");
+    private final Gauge resumeBufferSeconds = figures.gauge(
+            "sluice_resume_buffer_seconds", "How far back the buffer of recent commits covers every table.");
+    private final Counter resumes =
+            figures.counter("sluice_resumes_total", "Subscriptions that asked to resume.", "result");
     private final Counter spilledTransactions = figures.counter(
             "sluice_spilled_transactions_total", "Commits too large for memory, kept on disk meanwhile.");
 
@@ -206,6 +213,16 @@ public final class Metrics {
 
     public void transactionsDiscarded(long count) {
         transactionsDiscarded.inc(count);
+    }
+
+    public void resumeBuffer(long bytes, Duration age) {
+        resumeBufferBytes.set((double) bytes);
+        resumeBufferSeconds.set(age.toMillis() / 1000.0);
+    }
+
+    /// @param result `resumed` or `not_resumed`
+    public void resumed(String result) {
+        resumes.labelValues(result).inc();
     }
 
     public void transactionSpilled() {

@@ -92,6 +92,7 @@ public final class EngineThread {
             while (!stopped.get()) {
                 boolean worked = inputs(engine);
                 worked |= events(engine, inbox, room);
+                worked |= room.getAsBoolean() && engine.proceed(clock.instant());
                 tick(engine);
                 if (!worked) {
                     sleep(inbox, engine, room);

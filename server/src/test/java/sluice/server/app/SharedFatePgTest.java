@@ -46,8 +46,11 @@ class SharedFatePgTest {
             stuck.pause();
             together = workload(database, bob);
 
+            // it could not take more than its queue holds, and gets the rest from the buffer
             stuck.resume();
-            assertThat(stuck.await("error").data()).contains("\"stream_lagging\"");
+            int last = ROUNDS * ROWS_A_ROUND;
+            stuck.await(event -> event.is("change") && label(event).equals("notes") && Notes.id(event) == last);
+            assertThat(rows(stuck)).isEqualTo(alone.subList(0, alone.size() - 1));
             assertThat(wrongClaim.await("ready").data())
                     .contains("\"ok\":false")
                     .doesNotContain("three");
@@ -75,8 +78,8 @@ class SharedFatePgTest {
                 "CREATE POLICY team ON teams FOR SELECT TO authenticated USING (team = (auth.jwt() ->> 'team')::int)",
                 "CREATE TABLE fragile (id int PRIMARY KEY, owner_id uuid, title text)",
                 "ALTER TABLE fragile ENABLE ROW LEVEL SECURITY",
-                "CREATE POLICY own ON fragile FOR SELECT TO authenticated"
-                        + " USING (owner_id = auth.uid() AND 1 / (id % 5 - (auth.jwt() ->> 'team')::int % 5) IS NOT NULL)",
+                "CREATE POLICY own ON fragile FOR SELECT TO authenticated USING (owner_id = auth.uid() AND 1 / (id % 5"
+                        + " - (auth.jwt() ->> 'team')::int % 5) IS NOT NULL)",
                 "ALTER PUBLICATION sluice ADD TABLE teams, fragile");
         return database;
     }
@@ -104,12 +107,7 @@ class SharedFatePgTest {
             int last = first + ROWS_A_ROUND - 1;
             client.await(event -> event.is("change") && label(event).equals("notes") && Notes.id(event) == last);
         }
-        List<String> seen = new ArrayList<>();
-        for (SseEvent event : client.received()) {
-            if (event.is("change")) {
-                seen.add(label(event) + " " + event.json().path("record").path("id"));
-            }
-        }
+        List<String> seen = rows(client);
         // a warning about a row comes when its question is answered: how many there are is the same, not where
         seen.add(client.received().stream()
                 .filter(event -> event.is("warning"))
@@ -118,6 +116,16 @@ class SharedFatePgTest {
                 .toList()
                 .toString());
         return seen;
+    }
+
+    private static List<String> rows(SseClient client) {
+        List<String> rows = new ArrayList<>();
+        for (SseEvent event : client.received()) {
+            if (event.is("change")) {
+                rows.add(label(event) + " " + event.json().path("record").path("id"));
+            }
+        }
+        return rows;
     }
 
     private static String label(SseEvent event) {

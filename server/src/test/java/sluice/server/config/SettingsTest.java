@@ -110,7 +110,8 @@ class SettingsTest {
                         100,
                         20,
                         new ByteSize(1 << 20),
-                        20));
+                        20,
+                        new Settings.Ring(Duration.ofSeconds(30), 0.1)));
         assertThat(settings.snapshots())
                 .isEqualTo(new Settings.Snapshots(Toggle.ON, 4, 50_000, Duration.ofSeconds(30)));
         assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.ON, Toggle.ON, Duration.ofSeconds(5)));
@@ -120,6 +121,8 @@ class SettingsTest {
         return with(
                 "SLUICE_LISTEN_ADDR", "[::1]:0",
                 "SLUICE_PATH_PREFIX", "/live",
+                "SLUICE_RING_MAX_AGE", "17s",
+                "SLUICE_RING_MEMORY", "0.25",
                 "SLUICE_REQUEST_ID_HEADER", "X-Trace",
                 "SLUICE_SHUTDOWN_GRACE", "1m30s",
                 "SLUICE_RECONNECT_SPREAD", "0",
@@ -253,7 +256,8 @@ class SettingsTest {
                         12,
                         13,
                         new ByteSize(65536),
-                        14));
+                        14,
+                        new Settings.Ring(Duration.ofSeconds(17), 0.25)));
         assertThat(settings.snapshots()).isEqualTo(new Settings.Snapshots(Toggle.OFF, 3, 1_000, Duration.ofMinutes(2)));
         assertThat(settings.operation()).isEqualTo(new Settings.Operation(Toggle.OFF, Toggle.OFF, Duration.ZERO));
     }

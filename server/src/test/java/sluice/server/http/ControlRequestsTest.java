@@ -155,7 +155,7 @@ class ControlRequestsTest {
                 List.of(new SubscriptionResult(
                         "docs",
                         new SubscriptionResult.Granted(
-                                "A", SubscriptionResult.Indexing.INDEXED, "owner_id", "stable", List.of()))),
+                                "A", SubscriptionResult.Indexing.INDEXED, "owner_id", "stable", "h", null, List.of()))),
                 new Lsn(0x1A2B));
         RawClient.Reply reply = post(
                 "/subscribe",
@@ -164,8 +164,8 @@ class ControlRequestsTest {
 
         assertThat(reply.status()).isEqualTo(200);
         assertThat(reply.body())
-                .isEqualTo("{\"results\":[{\"sub\":\"docs\",\"ok\":true,\"tier\":\"A\",\"indexed\":true,"
-                        + "\"routing_key\":\"owner_id\",\"reason\":\"stable\"}],\"wal_lsn\":\"0/1A2B\"}\n");
+                .isEqualTo(
+                        "{\"results\":[{\"sub\":\"docs\",\"ok\":true,\"tier\":\"A\",\"indexed\":true,\"routing_key\":\"owner_id\",\"reason\":\"stable\",\"history\":\"h\"}],\"wal_lsn\":\"0/1A2B\"}\n");
         var subscribe = (ControlRequest.Subscribe) call().request();
         assertThat(subscribe.requests()).hasSize(2);
         assertThat(subscribe.requests().get(0).label()).isEqualTo("docs");

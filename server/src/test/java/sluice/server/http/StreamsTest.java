@@ -129,12 +129,12 @@ class StreamsTest {
     }
 
     @Test
-    void one_event_more_than_the_queue_ends_the_stream_with_none_of_it_written() throws Exception {
+    void more_than_twice_the_queue_ends_the_stream_with_none_of_it_written() throws Exception {
         try (TestServer server = smallQueue(256, 64 << 20, LONG);
                 RawClient client = server.stream()) {
             StreamHandle stream = server.nextOpened();
             server.commit(List.of(stream), 1, 3, 10);
-            server.commit(List.of(stream), 4, 257, 10);
+            server.commit(List.of(stream), 4, 513, 10);
             for (int seq = 1; seq <= 3; seq++) {
                 assertThat(client.event()).contains("\"seq\":" + seq + ",");
             }
@@ -149,11 +149,51 @@ class StreamsTest {
     }
 
     @Test
+    void what_is_taken_back_is_never_written_and_whole_frames_beside_it_are() throws Exception {
+        try (TestServer server = smallQueue(8, 64 << 20, LONG);
+                RawClient client = server.stream()) {
+            StreamHandle stream = server.nextOpened();
+            byte[] note = "event: warning\ndata: kept\n\n".getBytes(StandardCharsets.UTF_8);
+            server.engine(() -> {
+                server.shards().change(stream, TestServer.TAG, 1, TestServer.body(10));
+                server.shards().frame(stream, note);
+                server.shards().change(stream, TestServer.TAG, 2, TestServer.body(10));
+                server.shards().retract(stream);
+                server.shards().endCommit();
+            });
+            server.commit(List.of(stream), 1, 1, 10);
+
+            assertThat(client.event()).isEqualTo("event: warning\ndata: kept\n");
+            assertThat(client.event()).contains("\"seq\":1,");
+        }
+    }
+
+    @Test
+    void the_engine_is_told_once_when_the_queue_it_asked_about_is_empty() throws Exception {
+        try (TestServer server = smallQueue(64, 64 << 20, LONG);
+                RawClient client = server.stream()) {
+            StreamHandle stream = server.nextOpened();
+            server.commit(List.of(stream), 1, 3, 10);
+            server.engine(stream::tellWhenDrained);
+
+            for (int seq = 1; seq <= 3; seq++) {
+                assertThat(client.event()).contains("\"seq\":" + seq + ",");
+            }
+            assertThat(server.drained.poll(20, TimeUnit.SECONDS)).isSameAs(stream);
+            // the first frame counts as well
+            assertThat(stream.takenFrames()).isEqualTo(4);
+            server.commit(List.of(stream), 4, 1, 10);
+            assertThat(client.event()).contains("\"seq\":4,");
+            assertThat(server.drained).isEmpty();
+        }
+    }
+
+    @Test
     void the_queue_is_bounded_in_bytes_too() throws Exception {
         try (TestServer server = smallQueue(256, 100_000, LONG);
                 RawClient client = server.stream()) {
             StreamHandle stream = server.nextOpened();
-            server.commit(List.of(stream), 1, 11, 10_000);
+            server.commit(List.of(stream), 1, 21, 10_000);
             assertThat(client.event()).contains("stream_lagging");
             assertThat(server.nextClosed().reason()).isEqualTo(CloseReason.STREAM_LAGGING);
         }

@@ -126,7 +126,15 @@ final class TestServer implements AutoCloseable {
                 Duration.ofSeconds(10));
     }
 
+    /// Streams whose queue is empty, as the engine was told.
+    final BlockingQueue<StreamHandle> drained = new LinkedBlockingQueue<>();
+
     private final class Gate implements StreamGate {
+        @Override
+        public void drained(StreamHandle stream) {
+            drained.add(stream);
+        }
+
         @Override
         public @Nullable Refusal admit() {
             return refusal;

@@ -1,0 +1,292 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
+import sluice.core.error.ErrorCode;
+import sluice.core.event.StreamEvent;
+import sluice.core.resume.BufferedCommit;
+import sluice.core.resume.ResumeBuffer;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.FrameSink;
+import sluice.core.stream.StreamState;
+import sluice.core.stream.Subscription;
+import sluice.core.transaction.Change;
+import sluice.core.wal.Lsn;
+import sluice.core.wal.TransactionSnapshot;
+
+/// Streams and subscriptions that are fed from the buffer until they are where the log is.
+///
+/// A stream whose queue had no room for a commit is behind: it gets that commit and all later ones from here, in
+/// order, as its client takes them. A subscription that reads a snapshot or replays what it missed is apart from its
+/// stream, and goes live when it is where its stream is. While a stream is behind, what is apart of it waits.
+///
+/// Works in rounds of a bounded number of changes, between which the log and everything else go on. A reader behind
+/// what the buffer has let go of is told: the stream closes, the subscription ends. Owned by the engine's thread.
+final class CatchUp {
+    /// Changes judged in one round.
+    private static final int CHANGES_A_ROUND = 256;
+
+    /// What it needs of the engine.
+    interface Host extends CommitDispatch.Host {
+        void endSubscription(Subscription subscription, ErrorCode code, String message);
+    }
+
+    private static final class Lanes {
+        @Nullable
+        Lane ofStream;
+
+        final ArrayDeque<Lane> apart = new ArrayDeque<>(1);
+        boolean ready;
+
+        @Nullable
+        Lane first() {
+            return ofStream != null ? ofStream : apart.peekFirst();
+        }
+    }
+
+    private final Host host;
+    private final CommitDispatch dispatch;
+    private final FrameSink sink;
+    private final EngineSettings settings;
+    private final ResumeBuffer buffer;
+    private final Map<StreamState, Lanes> lanesByStream = new LinkedHashMap<>();
+    private final ArrayDeque<StreamState> ready = new ArrayDeque<>();
+    private int budget;
+
+    CatchUp(Host host, CommitDispatch dispatch, FrameSink sink, EngineSettings settings, ResumeBuffer buffer) {
+        this.host = host;
+        this.dispatch = dispatch;
+        this.sink = sink;
+        this.settings = settings;
+        this.buffer = buffer;
+    }
+
+    /// The stream gets this commit and those after it from the buffer.
+    void behind(StreamState stream, long commitNumber) {
+        stream.fallBehind();
+        lanes(stream).ofStream = new Lane(stream, null, null, commitNumber);
+        stream.handle().tellWhenDrained();
+    }
+
+    /// The subscription, apart from its stream, gets this commit and those after it.
+    ///
+    /// @param seen the snapshot whose rows it has: commits in it are passed over
+    void apart(Subscription subscription, long commitNumber, @Nullable TransactionSnapshot seen) {
+        StreamState stream = subscription.stream();
+        lanes(stream).apart.addLast(new Lane(stream, subscription, seen, commitNumber));
+        wake(stream);
+    }
+
+    private Lanes lanes(StreamState stream) {
+        return lanesByStream.computeIfAbsent(stream, _ -> new Lanes());
+    }
+
+    /// The stream may have room again.
+    void wake(StreamState stream) {
+        Lanes lanes = lanesByStream.get(stream);
+        if (lanes != null && !lanes.ready) {
+            lanes.ready = true;
+            ready.addLast(stream);
+        }
+    }
+
+    /// Time has passed: every reader is looked at, also one whose client takes nothing.
+    void tick() {
+        for (StreamState stream : List.copyOf(lanesByStream.keySet())) {
+            Lanes lanes = lanesByStream.get(stream);
+            if (lanes != null && stream.isOpen()) {
+                for (Lane lane : lanesOf(lanes)) {
+                    fellOut(lane);
+                }
+                wake(stream);
+            }
+        }
+    }
+
+    private static List<Lane> lanesOf(Lanes lanes) {
+        List<Lane> all = new ArrayList<>(lanes.apart);
+        if (lanes.ofStream != null) {
+            all.addFirst(lanes.ofStream);
+        }
+        return all;
+    }
+
+    /// Commits with this number or a later one are being read by somebody.
+    long readsFrom() {
+        long from = Long.MAX_VALUE;
+        for (Lanes lanes : lanesByStream.values()) {
+            for (Lane lane : lanesOf(lanes)) {
+                from = Math.min(from, lane.next());
+            }
+        }
+        return from;
+    }
+
+    /// The position up to which the stream has, or has waiting in its queue, all that is for it.
+    Lsn completeUntil(StreamState stream) {
+        Lanes lanes = lanesByStream.get(stream);
+        Lsn complete = host.position();
+        if (!stream.held().isEmpty()) {
+            complete = complete.min(stream.held().getFirst().commitLsn());
+        }
+        Lane lane = lanes == null ? null : lanes.ofStream;
+        if (lane != null) {
+            BufferedCommit under = lane.commit() != null ? lane.commit() : lane.upcoming(buffer);
+            complete = under == null ? complete : complete.min(under.lsn());
+        }
+        return complete;
+    }
+
+    void forget(StreamState stream) {
+        lanesByStream.remove(stream);
+    }
+
+    void forget(Subscription subscription) {
+        Lanes lanes = lanesByStream.get(subscription.stream());
+        if (lanes != null) {
+            lanes.apart.removeIf(lane -> subscription.equals(lane.only()));
+        }
+    }
+
+    /// One round.
+    ///
+    /// @return whether there is more to do at once
+    boolean proceed(Instant now) {
+        budget = CHANGES_A_ROUND;
+        while (budget > 0) {
+            StreamState stream = ready.pollFirst();
+            if (stream == null) {
+                return false;
+            }
+            Lanes lanes = lanesByStream.get(stream);
+            if (lanes == null) {
+                continue;
+            }
+            lanes.ready = false;
+            Lane lane = stream.isOpen() ? lanes.first() : null;
+            if (lane == null) {
+                lanesByStream.remove(stream);
+            } else if (advance(lanes, lane, now)) {
+                wake(stream);
+            }
+        }
+        return !ready.isEmpty();
+    }
+
+    /// @return whether the stream can go on at once
+    private boolean advance(Lanes lanes, Lane lane, Instant now) {
+        StreamState stream = lane.stream();
+        if (!hasRoom(lane)) {
+            if (stream.queuedFrames() > 0) {
+                stream.handle().tellWhenDrained();
+            }
+            // else it waits for answers, and is looked at with each tick
+            return false;
+        }
+        BufferedCommit commit = lane.commit();
+        if (commit == null) {
+            budget--;
+            if (fellOut(lane)) {
+                return stream.isOpen();
+            }
+            commit = lane.upcoming(buffer);
+            if (commit == null) {
+                return caughtUp(lanes, lane);
+            }
+            Lane.Images images = dispatch.bypasses(stream) ? Lane.Images.EVERY : Lane.Images.NET;
+            lane.begin(commit, buffer, images);
+        }
+        if (lane.isAtStart() && !fits(lane)) {
+            stream.handle().tellWhenDrained();
+            return false;
+        }
+        dispatch.beginReplay(commit, now);
+        for (Change change = lane.peek();
+                change != null && budget > 0 && stream.isOpen() && hasRoom(lane);
+                change = lane.peek()) {
+            give(lane, commit.number(), change);
+            budget--;
+        }
+        dispatch.endReplay();
+        return stream.isOpen();
+    }
+
+    private void give(Lane lane, long number, Change change) {
+        int oid = change.relation().oid();
+        List<Subscription> readers = lane.takeReaders(eventsRoom(lane));
+        TableState table = host.table(oid);
+        if (table != null) {
+            // PostgreSQL is asked about the row as it is now: only its newest image may be asked about
+            readers.removeIf(reader -> reader.rule().decision() instanceof Rule.Decision.Probed
+                    && lane.isSuperseded(change, number, table, buffer));
+        }
+        dispatch.replay(change, readers);
+    }
+
+    private boolean hasRoom(Lane lane) {
+        int share = share(lane);
+        StreamState stream = lane.stream();
+        return eventsRoom(lane) > 0 && stream.queuedBytes() + stream.heldBytes() < settings.queueBytesMax() / share;
+    }
+
+    private long eventsRoom(Lane lane) {
+        StreamState stream = lane.stream();
+        return Math.max(1, settings.queueEventsMax() / share(lane)) - stream.queuedFrames() - stream.heldEvents();
+    }
+
+    /// What is apart leaves the other half to what is live.
+    private static int share(Lane lane) {
+        return lane.only() == null ? 1 : 2;
+    }
+
+    /// Whether the commit enters the queue whole, or is larger than any queue and has this one to itself.
+    private boolean fits(Lane lane) {
+        StreamState stream = lane.stream();
+        long waiting = stream.queuedFrames() + stream.heldEvents();
+        return waiting == 0
+                || (waiting + lane.eventsMax() <= settings.queueEventsMax()
+                        && stream.queuedBytes() + stream.heldBytes() + lane.bytesEstimate()
+                                <= settings.queueBytesMax());
+    }
+
+    private boolean fellOut(Lane lane) {
+        if (!lane.isAtStart() || lane.isWithin(buffer)) {
+            return false;
+        }
+        Subscription only = lane.only();
+        if (only == null) {
+            host.closeStream(
+                    lane.stream(),
+                    CloseReason.STREAM_LAGGING,
+                    ErrorCode.STREAM_LAGGING,
+                    "the client fell further behind than changes are kept");
+        } else {
+            host.endSubscription(
+                    only, ErrorCode.RESUME_TOO_OLD, "changes after the position or the snapshot are no longer kept");
+        }
+        return true;
+    }
+
+    private boolean caughtUp(Lanes lanes, Lane lane) {
+        StreamState stream = lane.stream();
+        Subscription only = lane.only();
+        if (only == null) {
+            stream.caughtUp();
+            lanes.ofStream = null;
+        } else if (!stream.held().isEmpty()) {
+            // what it caught up with waits for an answer still
+            return false;
+        } else {
+            lanes.apart.remove(lane);
+            only.goLive();
+            Frames.give(sink, stream, new StreamEvent.Live(only.label(), host.position()));
+        }
+        return true;
+    }
+}

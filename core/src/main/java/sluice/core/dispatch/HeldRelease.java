@@ -1,0 +1,165 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import sluice.core.error.ErrorCode;
+import sluice.core.event.Delivery;
+import sluice.core.event.EventBody;
+import sluice.core.event.EventEncoder;
+import sluice.core.shape.Operation;
+import sluice.core.stream.CloseReason;
+import sluice.core.stream.FrameSink;
+import sluice.core.stream.HeldCommit;
+import sluice.core.stream.HeldEvent;
+import sluice.core.stream.StreamState;
+import sluice.core.stream.Subscription;
+import sluice.core.transaction.Change;
+
+/// What streams hold back, from the answer that decides it to the stream's queue. Owned by the engine's thread.
+///
+/// Commits leave in order, each whole: when all of it is decided, under the rules that hold by then, and when the
+/// queue has room for it.
+final class HeldRelease {
+    private final CommitDispatch.Host host;
+    private final FrameSink sink;
+    private final EngineSettings settings;
+    private final WithheldTeller withheld;
+    private final Probes probes;
+    private final EventEncoder encoder;
+    private final RowJudge judge;
+    private Instant now = Instant.EPOCH;
+
+    HeldRelease(
+            CommitDispatch.Host host,
+            FrameSink sink,
+            EngineSettings settings,
+            WithheldTeller withheld,
+            Probes probes,
+            RowJudge judge) {
+        this.host = host;
+        this.sink = sink;
+        this.settings = settings;
+        this.withheld = withheld;
+        this.probes = probes;
+        this.encoder = new EventEncoder(settings.changeBytesMax());
+        this.judge = judge;
+    }
+
+    /// Gives the stream what is decided of what it waited for, in order, as far as its queue has room.
+    void release(StreamState stream, Instant at) {
+        now = at;
+        ArrayDeque<HeldCommit> held = stream.held();
+        while (stream.isOpen() && !held.isEmpty() && held.getFirst().isDecided()) {
+            if (!stream.identity().expiresAt().isAfter(now)) {
+                host.closeStream(stream, CloseReason.TOKEN_EXPIRED, ErrorCode.TOKEN_EXPIRED, "the token has expired");
+                return;
+            }
+            HeldCommit commit = held.getFirst();
+            if (!stillHolds(commit)) {
+                return;
+            }
+            boolean empty = stream.queuedFrames() == 0;
+            if (!empty
+                    && !stream.hasRoom(
+                            commit.events().size(),
+                            commit.encodedBytesEstimate(),
+                            settings.queueEventsMax(),
+                            settings.queueBytesMax())) {
+                stream.handle().tellWhenDrained();
+                return;
+            }
+            held.removeFirst();
+            stream.addHeld(-commit.events().size(), -commit.weightBytes());
+            write(stream, commit);
+        }
+    }
+
+    /// Judges again what was decided under a rule that has changed since (image and rights of one moment).
+    ///
+    /// @return whether everything is decided still
+    private boolean stillHolds(HeldCommit commit) {
+        for (HeldEvent event : commit.events()) {
+            if (event.delivery() != null && !event.isCurrent()) {
+                rejudge(commit, event, now);
+            }
+        }
+        return commit.isDecided();
+    }
+
+    /// Judges an event again, e.g. under its subscription's new rule.
+    void rejudge(HeldCommit commit, HeldEvent event, Instant at) {
+        now = at;
+        Subscription subscription = event.subscription();
+        if (event.delivery() == Delivery.TRUNCATE && subscription.state() != Subscription.State.ENDED) {
+            event.decide(Delivery.TRUNCATE);
+            return;
+        }
+        TableState subscribed = host.table(subscription.relationOid());
+        switch (subscription.state()) {
+            case ENDED -> event.drop();
+            case RESOLVING -> event.waitAgain();
+            case ACTIVE -> {
+                if (subscribed == null) {
+                    event.drop();
+                    return;
+                }
+                // the tuple is read by the definition it came under, whatever the catalog says by now
+                event.map(subscribed.mapping(event.change().relation()));
+                judge.beginCommit(commit.commitLsn(), commit.commitTime());
+                judge.beginChange(subscribed.relation(), event.change(), event.mapping());
+                switch (judge.judge(subscription, event.change())) {
+                    case NOTHING -> event.drop();
+                    case SEND -> event.decide(judge.delivery());
+                    case WITHHOLD -> {
+                        event.drop();
+                        withheld.withhold(subscription, CommitDispatch.operation(event.change()), subscribed);
+                    }
+                    case PROBE -> {
+                        event.waitAgain();
+                        Probes.Commit about =
+                                new Probes.Commit(commit.xid(), commit.commitLsn(), now.plus(settings.stampWait()));
+                        if (!probes.ask(event, judge.delivery(), subscribed, about, now)) {
+                            event.drop();
+                            withheld.withhold(subscription, CommitDispatch.operation(event.change()), subscribed);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // the encoder is begun once for each change object, equal or not
+    private void write(StreamState stream, HeldCommit commit) {
+        encoder.beginCommit(commit.commitLsn(), commit.commitTime());
+        Change encoded = null;
+        for (HeldEvent event : commit.events()) {
+            Delivery form = event.delivery();
+            Subscription subscription = event.subscription();
+            if (form == null || subscription.state() == Subscription.State.ENDED) {
+                continue;
+            }
+            if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
+                CommitDispatch.warnOfTruncate(sink, subscription, event.change());
+                continue;
+            }
+            EventBody shared = event.body();
+            if (shared == null && encoded != event.change()) {
+                encoder.beginChange(event.change(), event.mapping());
+                encoded = event.change();
+            }
+            EventBody body = shared != null ? shared : CommitDispatch.body(encoder, subscription, form);
+            stream.given(body.weightBytes());
+            sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(), body);
+        }
+    }
+
+    /// Forgets what a closed stream held.
+    static void forget(StreamState stream) {
+        for (HeldCommit commit : stream.held()) {
+            for (HeldEvent event : commit.events()) {
+                event.drop();
+            }
+        }
+        stream.held().clear();
+    }
+}

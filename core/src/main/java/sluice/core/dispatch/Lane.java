@@ -1,0 +1,225 @@
+package sluice.core.dispatch;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.resume.BufferedCommit;
+import sluice.core.resume.BufferedPart;
+import sluice.core.resume.ResumeBuffer;
+import sluice.core.stream.HeldEvent;
+import sluice.core.stream.StreamState;
+import sluice.core.stream.Subscription;
+import sluice.core.transaction.Change;
+import sluice.core.wal.TransactionSnapshot;
+
+/// A reader of the buffer: a stream that fell behind, or one subscription that catches up apart from its stream.
+///
+/// Goes from commit to commit in their order, and through a commit in as many pieces as its stream's queue asks for.
+/// Owned by the engine's thread.
+final class Lane {
+    /// Which images of a commit its reader gets.
+    enum Images {
+        NET,
+        EVERY
+    }
+
+    private record Placed(int place, Change change) {}
+
+    private final StreamState stream;
+    private final @Nullable Subscription only;
+    private final @Nullable TransactionSnapshot seen;
+    private final Map<Integer, NewestImages> newestByOid = new LinkedHashMap<>(0);
+    private long next;
+    private @Nullable BufferedCommit commit;
+    private List<Change> changes = List.of();
+    private int done;
+
+    /// Who has still to be given the next change; null before anybody was.
+    private @Nullable ArrayDeque<Subscription> readersLeft;
+
+    /// @param only null for all subscriptions of the stream that are not apart from it
+    /// @param seen the snapshot whose rows the subscription has; null when it has none
+    /// @param next the number of the first commit to read
+    Lane(StreamState stream, @Nullable Subscription only, @Nullable TransactionSnapshot seen, long next) {
+        this.stream = stream;
+        this.only = only;
+        this.seen = seen;
+        this.next = next;
+    }
+
+    StreamState stream() {
+        return stream;
+    }
+
+    @Nullable
+    Subscription only() {
+        return only;
+    }
+
+    /// Commits with a lower number are done.
+    long next() {
+        return next;
+    }
+
+    /// The commit under way.
+    @Nullable
+    BufferedCommit commit() {
+        return commit;
+    }
+
+    /// The next change of the commit under way; null when there is none left.
+    @Nullable
+    Change peek() {
+        return done < changes.size() ? changes.get(done) : null;
+    }
+
+    /// Whether nothing of the commit under way, if there is one, has been given.
+    boolean isAtStart() {
+        return done == 0 && readersLeft == null;
+    }
+
+    /// The next readers of the next change, at most so many. With the last of them the change is done.
+    List<Subscription> takeReaders(long most) {
+        Change change = changes.get(done);
+        ArrayDeque<Subscription> left = readersLeft;
+        if (left == null) {
+            left = new ArrayDeque<>(readers(change.relation().oid()));
+            readersLeft = left;
+        }
+        List<Subscription> taken = new ArrayList<>();
+        while (taken.size() < most && !left.isEmpty()) {
+            taken.add(left.removeFirst());
+        }
+        if (left.isEmpty()) {
+            readersLeft = null;
+            changeDone();
+        }
+        return taken;
+    }
+
+    /// At most so many events the commit under way brings its reader.
+    long eventsMax() {
+        long events = 0;
+        for (Change change : changes) {
+            events += readers(change.relation().oid()).size();
+        }
+        return events;
+    }
+
+    /// About so many bytes the commit under way brings its reader.
+    long bytesEstimate() {
+        long bytes = 0;
+        for (Change change : changes) {
+            int readers = readers(change.relation().oid()).size();
+            bytes += readers * (HeldEvent.weightBytes(change) + 512L);
+        }
+        return bytes;
+    }
+
+    private void changeDone() {
+        done++;
+        if (done == changes.size() && commit != null) {
+            next = commit.number() + 1;
+            commit = null;
+            changes = List.of();
+            done = 0;
+        }
+    }
+
+    /// Its subscriptions on this table that the commit under way is for.
+    private List<Subscription> readers(int relationOid) {
+        long number = commit == null ? next : commit.number();
+        List<Subscription> readers = new ArrayList<>();
+        for (Subscription subscription : subscriptions()) {
+            if (subscription.relationOid() == relationOid && subscription.firstCommit() <= number) {
+                readers.add(subscription);
+            }
+        }
+        return readers;
+    }
+
+    private List<Subscription> subscriptions() {
+        if (only != null) {
+            return List.of(only);
+        }
+        List<Subscription> attending = new ArrayList<>();
+        for (Subscription subscription : stream.subscriptions()) {
+            if (!subscription.isApart()) {
+                attending.add(subscription);
+            }
+        }
+        return attending;
+    }
+
+    /// Whether the buffer still has all that this reader has to read.
+    boolean isWithin(ResumeBuffer buffer) {
+        for (Subscription subscription : subscriptions()) {
+            if (!buffer.reaches(subscription.relationOid(), Math.max(next, subscription.firstCommit()))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The first commit from {@link #next} on that changed one of its tables; null when it has read all there are.
+    @Nullable
+    BufferedCommit upcoming(ResumeBuffer buffer) {
+        BufferedCommit first = null;
+        for (Subscription subscription : subscriptions()) {
+            BufferedPart part = buffer.next(subscription.relationOid(), Math.max(next, subscription.firstCommit()));
+            while (part != null && seen != null && seen.sees(part.commit().xid())) {
+                part = buffer.next(subscription.relationOid(), part.commit().number() + 1);
+            }
+            if (part != null && (first == null || part.commit().number() < first.number())) {
+                first = part.commit();
+            }
+        }
+        return first;
+    }
+
+    /// Begins the upcoming commit.
+    void begin(BufferedCommit upcoming, ResumeBuffer buffer, Images images) {
+        List<Placed> placed = new ArrayList<>();
+        List<Integer> tables = new ArrayList<>(1);
+        for (Subscription subscription : subscriptions()) {
+            int oid = subscription.relationOid();
+            if (!tables.contains(oid)) {
+                tables.add(oid);
+                BufferedPart part = buffer.next(oid, upcoming.number());
+                if (part != null && part.commit().number() == upcoming.number()) {
+                    place(part, images, placed);
+                }
+            }
+        }
+        if (tables.size() > 1) {
+            placed.sort(Comparator.comparingInt(Placed::place));
+        }
+        if (placed.isEmpty()) {
+            throw new IllegalStateException("commit " + upcoming.number() + " is not in the buffer");
+        }
+        commit = upcoming;
+        done = 0;
+        changes = placed.stream().map(Placed::change).toList();
+    }
+
+    private static void place(BufferedPart part, Images images, List<Placed> placed) {
+        boolean every = images == Images.EVERY && !part.everyImage().isEmpty();
+        List<Change> changes = every ? part.everyImage() : part.changes();
+        for (int i = 0; i < changes.size(); i++) {
+            placed.add(new Placed(every ? part.imagePlace(i) : part.place(i), changes.get(i)));
+        }
+    }
+
+    /// Whether a later commit in the buffer changed the row again.
+    ///
+    /// @param number of the commit the change is of
+    boolean isSuperseded(Change change, long number, TableState table, ResumeBuffer buffer) {
+        return newestByOid
+                .computeIfAbsent(table.relation().oid(), _ -> new NewestImages(table, number))
+                .isAfter(change, number, buffer);
+    }
+}

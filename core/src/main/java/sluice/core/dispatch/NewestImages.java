@@ -1,0 +1,71 @@
+package sluice.core.dispatch;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.Tuple;
+import sluice.core.resume.BufferedPart;
+import sluice.core.resume.ResumeBuffer;
+import sluice.core.transaction.Change;
+
+/// Which commit in the buffer changed each row of a table last, for readers whose questions are answered about the
+/// present. As many keys as the buffer has changes of the table. Owned by the engine's thread.
+final class NewestImages {
+    private final TableState table;
+    private final Map<String, Long> lastByKey = new HashMap<>();
+    private long scannedBefore;
+    private long anyRow = -1;
+
+    /// @param from commits before this one are of no interest
+    NewestImages(TableState table, long from) {
+        this.table = table;
+        this.scannedBefore = from;
+    }
+
+    /// Whether a commit after this one changed the row.
+    boolean isAfter(Change change, long number, ResumeBuffer buffer) {
+        scan(buffer);
+        Tuple row = CommitDispatch.newTuple(change);
+        if (anyRow > number || row == null) {
+            return anyRow > number;
+        }
+        String key = key(change, row);
+        Long last = lastByKey.get(key);
+        return key.isEmpty() || (last != null && last > number);
+    }
+
+    private void scan(ResumeBuffer buffer) {
+        int oid = table.relation().oid();
+        for (BufferedPart part = buffer.next(oid, scannedBefore);
+                part != null;
+                part = buffer.next(oid, scannedBefore)) {
+            long number = part.commit().number();
+            for (Change change : part.changes()) {
+                note(change, CommitDispatch.newTuple(change), number);
+                note(change, CommitDispatch.oldTuple(change), number);
+                if (change instanceof Change.Truncate) {
+                    anyRow = number;
+                }
+            }
+            scannedBefore = number + 1;
+        }
+    }
+
+    private void note(Change change, @Nullable Tuple tuple, long number) {
+        if (tuple == null) {
+            return;
+        }
+        String key = key(change, tuple);
+        if (key.isEmpty()) {
+            anyRow = number;
+        } else {
+            lastByKey.put(key, number);
+        }
+    }
+
+    private String key(Change change, Tuple tuple) {
+        ColumnMapping mapping = table.mapping(change.relation());
+        return Probes.rowKey(table.relation(), mapping, tuple);
+    }
+}
