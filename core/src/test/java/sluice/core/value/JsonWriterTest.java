@@ -23,6 +23,16 @@ class JsonWriterTest {
     private final JsonWriter writer = new JsonWriter(sink);
 
     @Test
+    void a_text_of_a_users_type_is_a_string_whatever_it_looks_like() {
+        PgType citext = new PgType.TextLike(16_400, "public.citext");
+
+        assertThat(json(citext, "a\"B")).isEqualTo("\"a\\\"B\"");
+        assertThat(json(citext, "1")).isEqualTo("\"1\"");
+        assertThat(json(new PgType.Array(16_405, "public.citext[]", citext, ','), "{A,NULL}"))
+                .isEqualTo("[\"A\",null]");
+    }
+
+    @Test
     void booleans_are_booleans() {
         assertThat(json(base(Oid.BOOL), "t")).isEqualTo("true");
         assertThat(json(base(Oid.BOOL), "f")).isEqualTo("false");
