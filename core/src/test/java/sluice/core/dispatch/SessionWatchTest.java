@@ -35,15 +35,19 @@ import sluice.core.wal.Lsn;
 import sluice.core.wal.TransactionSnapshot;
 
 class SessionWatchTest {
-    private static final int SESSIONS = 17_001;
-    private static final int USERS = 17_002;
+    static final int SESSIONS = 17_001;
+    static final int USERS = 17_002;
     private static final String S1 = "11111111-0000-4000-8000-000000000001";
     private static final String S2 = "22222222-0000-4000-8000-00000000000b";
     private static final String ALICE = "aaaaaaaa-0000-4000-8000-000000000001";
     private static final String BOB = "bbbbbbbb-0000-4000-8000-000000000002";
     private static final Instant NOON = Instant.parse("2026-03-01T12:00:00Z");
-    private static final RelationDefinition SESSIONS_DEFINITION = definition(SESSIONS, "sessions", Oid.UUID, "user_id");
-    private static final RelationDefinition USERS_DEFINITION = definition(USERS, "users", Oid.UUID, "banned_until");
+    static final RevocationTables TABLES = new RevocationTables(
+            new RevocationTables.Table("auth", "sessions"),
+            new RevocationTables.Table("auth", "users"),
+            "banned_until");
+    static final RelationDefinition SESSIONS_DEFINITION = definition(SESSIONS, "sessions", Oid.UUID, "user_id");
+    static final RelationDefinition USERS_DEFINITION = definition(USERS, "users", Oid.UUID, "banned_until");
 
     private final List<String> closed = new ArrayList<>();
     private final List<Notice> notices = new ArrayList<>();
@@ -70,10 +74,7 @@ class SessionWatchTest {
             },
             counts,
             new SessionRules(
-                    new RevocationTables(
-                            new RevocationTables.Table("auth", "sessions"),
-                            new RevocationTables.Table("auth", "users"),
-                            "banned_until"),
+                    TABLES,
                     list));
     private long lsn = 0x100;
 
@@ -89,11 +90,11 @@ class SessionWatchTest {
                                 other, other.equals("banned_until") ? Oid.TIMESTAMPTZ : Oid.UUID, -1, false)));
     }
 
-    private static Relation users() {
+    static Relation users() {
         return relation(USERS, "users", Oid.UUID, "banned_until", "1");
     }
 
-    private static Relation relation(int oid, String name, int idType, String other, String source) {
+    static Relation relation(int oid, String name, int idType, String other, String source) {
         return new Relation(
                 oid,
                 "auth",

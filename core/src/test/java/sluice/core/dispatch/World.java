@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -73,6 +74,7 @@ final class World {
     private final Map<StreamHandle, Received> receivedByStream = new LinkedHashMap<>();
     final Counts counts = new Counts();
     final Engine engine;
+    private final List<Relation> others;
     private CatalogImage catalog;
     private Relation notes;
     RulePlan plan = granted(everything());
@@ -86,10 +88,22 @@ final class World {
     }
 
     World(EngineSettings settings) {
+        this(settings, null);
+    }
+
+    /// @param sessions what ends sessions, in tables of its own beside the notes
+    World(EngineSettings settings, @Nullable SessionRules sessions, Relation... others) {
+        this.others = List.of(others);
         notes = notes("v1", "r1", List.of(1, 2, 3));
         catalog = image(List.of(notes));
         engine = new Engine(
-                new Engine.Ports(effects::add, new Recorder(), counts, (image, relation, role, terms) -> plan, catalog),
+                new Engine.Ports(
+                        effects::add,
+                        new Recorder(),
+                        counts,
+                        (image, relation, role, terms) -> plan,
+                        catalog,
+                        sessions),
                 settings);
         step(new Input.Replicating(new Lsn(lsn), "here"));
     }
@@ -179,15 +193,11 @@ final class World {
         return open(streamId, now.plusSeconds(3600), requests);
     }
 
-    Received open(String streamId, Instant expiresAt, SubscriptionRequest... requests) {
-        return open(streamId, new Identity(streamId, "authenticated", "{}", expiresAt), requests);
-    }
-
-    Received open(String streamId, Identity identity, SubscriptionRequest... requests) {
+    Received open(String streamId, Identity caller, SubscriptionRequest... requests) {
         Handle handle = new Handle(streamId);
         Received received = new Received(handle);
         receivedByStream.put(handle, received);
-        step(new Input.Open(handle, identity, List.of(requests)));
+        step(new Input.Open(handle, caller, List.of(requests)));
         return received;
     }
 
@@ -519,6 +529,8 @@ final class World {
         Map<Integer, PgType> types = new LinkedHashMap<>();
         types.put(Oid.INT4, new PgType.Base(Oid.INT4, "int4"));
         types.put(Oid.TEXT, new PgType.Base(Oid.TEXT, "text"));
+        types.put(Oid.UUID, new PgType.Base(Oid.UUID, "uuid"));
+        types.put(Oid.TIMESTAMPTZ, new PgType.Base(Oid.TIMESTAMPTZ, "timestamptz"));
         Map<String, Role> roles = new LinkedHashMap<>();
         roles.put("authenticated", new Role(20, "authenticated", Role.Bypass.NONE, List.of(20)));
         Map<Integer, Collation> collations = new LinkedHashMap<>();
@@ -526,9 +538,11 @@ final class World {
                 Collation.DEFAULT_OID,
                 new Collation(
                         Collation.DEFAULT_OID, "default", "libc", "C.UTF-8", Collation.Determinism.DETERMINISTIC));
+        List<Relation> all = new ArrayList<>(relations);
+        all.addAll(others);
         return new CatalogImage(
                 stamp,
-                relations,
+                all,
                 new CatalogImage.Dictionary(18, types, roles, functions(), ServerOperators.operators(), collations));
     }
 

@@ -33,7 +33,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.core.session.IdType;
 import sluice.core.session.Identity;
+import sluice.core.session.RevocationList;
+import sluice.core.session.Revocations;
+import sluice.core.value.Oid;
+import sluice.core.value.PgType;
+import sluice.core.wal.Lsn;
 
 /// What is accepted, and everything that is not.
 class TokenVerifierTest {
@@ -328,5 +334,25 @@ class TokenVerifierTest {
         assertThat(accepted(signed(claims(",\"iat\":\"" + SECOND + "\""))).issuedAt())
                 .isNull();
         assertThat(accepted(signed(claims(""))).issuedAt()).isNull();
+    }
+
+    @Test
+    void a_token_whose_session_has_ended_is_refused_wherever_tokens_are() throws Exception {
+        RevocationList list = new RevocationList(10, 10, RevocationList.Forgotten.REFUSED);
+        list.compareAs(IdType.of(new PgType.Base(Oid.TEXT, "text")), null);
+        list.sessionEnded("s1", new Revocations.Moment(Lsn.ZERO, NOW));
+        byte[] set = new JWKSet(List.of(key.toPublicJWK())).toString().getBytes(StandardCharsets.UTF_8);
+        TokenVerifier verifier = new TokenVerifier(
+                new TokenRules(
+                        SigningAlgorithm.ES256, null, "authenticated", Duration.ZERO, List.of("authenticated")),
+                JwksCache.load(() -> set, SigningAlgorithm.ES256, Duration.ofMinutes(5), () -> 0),
+                list,
+                InstantSource.fixed(NOW));
+
+        assertThat(refused(verifier, signed(claims(",\"session_id\":\"s1\"")))).isEqualTo("the token's session has ended");
+        assertThat(verifier.verify(signed(claims(",\"session_id\":\"s2\"")))).isInstanceOf(Verification.Verified.class);
+        // whether it may be served is not known now: the engine says so, and the client may ask again
+        list.unseen();
+        assertThat(verifier.verify(signed(claims(",\"session_id\":\"s2\"")))).isInstanceOf(Verification.Verified.class);
     }
 }
