@@ -34,9 +34,7 @@ class SessionEndTest {
 
     private final World world = new World(
             World.settings(new EngineSettings.CrossChecking(0, 0)),
-            new SessionRules(
-                    SessionWatchTest.TABLES,
-                    new RevocationList(100, 100, RevocationList.Forgotten.REFUSED)),
+            new SessionRules(SessionWatchTest.TABLES, new RevocationList(100, 100, RevocationList.Forgotten.REFUSED)),
             SessionWatchTest.relation(SessionWatchTest.SESSIONS, "sessions", Oid.UUID, "user_id", "1"),
             SessionWatchTest.users());
     private long lastId;

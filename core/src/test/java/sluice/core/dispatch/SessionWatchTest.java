@@ -73,9 +73,7 @@ class SessionWatchTest {
                 }
             },
             counts,
-            new SessionRules(
-                    TABLES,
-                    list));
+            new SessionRules(TABLES, list));
     private long lsn = 0x100;
 
     private static RelationDefinition definition(int oid, String name, int idType, String other) {

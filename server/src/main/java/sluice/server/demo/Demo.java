@@ -19,12 +19,14 @@ public final class Demo implements AutoCloseable {
     private final DemoFacts facts;
     private final DemoDatabase database;
     private final DemoServer server;
+    private final DemoKey key;
 
-    private Demo(Deque<AutoCloseable> parts, DemoServer server, DemoFacts facts, DemoDatabase database) {
+    private Demo(Deque<AutoCloseable> parts, DemoServer server, DemoFacts facts, DemoDatabase database, DemoKey key) {
         this.parts = parts;
         this.server = server;
         this.facts = facts;
         this.database = database;
+        this.key = key;
     }
 
     /// Blocks until streams can be opened, a few seconds on a folder that was used before.
@@ -74,7 +76,7 @@ public final class Demo implements AutoCloseable {
         parts.push(() -> DemoState.remove(options.data()));
         String postgresUrl = "postgres://" + EmbeddedCluster.OWNER + ":" + cluster.password() + "@127.0.0.1:"
                 + cluster.port() + "/" + DemoState.DATABASE;
-        return new Demo(parts, server, new DemoFacts(baseUrl, postgresUrl, tokens, options.data()), database);
+        return new Demo(parts, server, new DemoFacts(baseUrl, postgresUrl, tokens, options.data()), database, key);
     }
 
     /// Before anything else starts: the answer comes at once and nothing has to be undone.
@@ -96,6 +98,11 @@ public final class Demo implements AutoCloseable {
     /// Blocks until the server cannot go on, and says why; a healthy one never returns.
     public String awaitEnd() {
         return server.ended().join();
+    }
+
+    /// A token of the person's in this session.
+    String token(Person person, String session) {
+        return key.sign(person.id(), DemoTokens.USER_ROLE, session, DemoTokens.VALIDITY);
     }
 
     DemoDatabase database() {

@@ -91,7 +91,7 @@ public final class DemoCheck {
                 Console console = demo.database().connect()) {
             DemoFacts facts = demo.facts();
             out.printf("PostgreSQL %d and a server on %s are running%n", options.postgresMajor(), facts.baseUrl());
-            boolean good = check(facts, console);
+            boolean good = check(demo, console);
             if (!good) {
                 out.println("the server's log ends with:");
                 out.println(Folders.lastLines(options.data().resolve("server.log"), 20)
@@ -106,8 +106,8 @@ public final class DemoCheck {
         }
     }
 
-    private boolean check(DemoFacts facts, Console console)
-            throws DemoException, StatementException, InterruptedException {
+    private boolean check(Demo demo, Console console) throws DemoException, StatementException, InterruptedException {
+        DemoFacts facts = demo.facts();
         HttpClient client =
                 HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
         try {
@@ -130,6 +130,7 @@ public final class DemoCheck {
             for (Witness witness : witnesses) {
                 witness.drain(QUIET);
             }
+            problems.addAll(SessionScene.play(demo, console, client, out));
             return verdict();
         } finally {
             witnesses.forEach(Witness::close);
@@ -210,10 +211,10 @@ public final class DemoCheck {
 
     private boolean showsEveryKind(Console console, String right) throws StatementException, InterruptedException {
         console.run(OWNER, """
-                INSERT INTO notes (owner_id, title, done)
-                SELECT owner::uuid, 'first', done
-                FROM (VALUES ('%s'), ('%s')) AS person (owner), (VALUES (false), (true)) AS state (done)
-                """.formatted(Person.ALICE.id(), Person.BOB.id()));
+            INSERT INTO notes (owner_id, title, done)
+            SELECT owner::uuid, 'first', done
+            FROM (VALUES ('%s'), ('%s')) AS person (owner), (VALUES (false), (true)) AS state (done)
+            """.formatted(Person.ALICE.id(), Person.BOB.id()));
         look(console);
         boolean shown = caughtUp(WIDENING_ATTEMPT);
         console.run(OWNER, "DELETE FROM notes WHERE title = 'first'");
@@ -286,12 +287,12 @@ public final class DemoCheck {
     /// What a person sees of the rows made in this phase. UTC, as on the stream.
     private String visible() {
         return """
-                SET LOCAL TimeZone = 'UTC';
-                SELECT coalesce(jsonb_agg(jsonb_build_object('table', name, 'row', image)), '[]'::jsonb)::text
-                FROM (SELECT 'notes' AS name, to_jsonb(note) AS image FROM public.notes AS note WHERE id > %1$d
-                      UNION ALL
-                      SELECT 'posts', to_jsonb(post) FROM public.posts AS post WHERE id > %2$d) AS visible
-                """.formatted(notesBefore, postsBefore);
+            SET LOCAL TimeZone = 'UTC';
+            SELECT coalesce(jsonb_agg(jsonb_build_object('table', name, 'row', image)), '[]'::jsonb)::text
+            FROM (SELECT 'notes' AS name, to_jsonb(note) AS image FROM public.notes AS note WHERE id > %1$d
+                  UNION ALL
+                  SELECT 'posts', to_jsonb(post) FROM public.posts AS post WHERE id > %2$d) AS visible
+            """.formatted(notesBefore, postsBefore);
     }
 
     private static JsonNode parsed(String json) {

@@ -17,25 +17,25 @@ final class DemoDatabase {
 
     /// The page shows this many rows and no more.
     private static final String ROWS = """
-            SELECT coalesce(jsonb_agg(to_jsonb(note) ORDER BY note.id), '[]'::jsonb)::text
-            FROM (SELECT * FROM public.notes ORDER BY id DESC LIMIT 100) AS note
-            """;
+        SELECT coalesce(jsonb_agg(to_jsonb(note) ORDER BY note.id), '[]'::jsonb)::text
+        FROM (SELECT * FROM public.notes ORDER BY id DESC LIMIT 100) AS note
+        """;
 
     /// The policies as the database has them now, whoever made them.
     private static final String POLICIES = """
-            SELECT format(
-              E'CREATE POLICY %I ON %I.%I\\n  AS %s FOR %s TO %s\\n  USING %s;',
-              policyname, schemaname, tablename, permissive, cmd, array_to_string(roles, ', '),
-              CASE WHEN qual LIKE '(%' THEN qual ELSE '(' || qual || ')' END)
-            FROM pg_catalog.pg_policies
-            WHERE schemaname = 'public' AND tablename = 'notes' AND cmd IN ('SELECT', 'ALL')
-            ORDER BY permissive, policyname
-            """;
+        SELECT format(
+          E'CREATE POLICY %I ON %I.%I\\n  AS %s FOR %s TO %s\\n  USING %s;',
+          policyname, schemaname, tablename, permissive, cmd, array_to_string(roles, ', '),
+          CASE WHEN qual LIKE '(%' THEN qual ELSE '(' || qual || ')' END)
+        FROM pg_catalog.pg_policies
+        WHERE schemaname = 'public' AND tablename = 'notes' AND cmd IN ('SELECT', 'ALL')
+        ORDER BY permissive, policyname
+        """;
 
     private static final String POLICY_NAMES = """
-            SELECT policyname FROM pg_catalog.pg_policies
-            WHERE schemaname = 'public' AND tablename = 'notes' AND cmd IN ('SELECT', 'ALL')
-            """;
+        SELECT policyname FROM pg_catalog.pg_policies
+        WHERE schemaname = 'public' AND tablename = 'notes' AND cmd IN ('SELECT', 'ALL')
+        """;
 
     private final Console.Target target;
 
@@ -54,8 +54,9 @@ final class DemoDatabase {
             StatementResult found =
                     console.run(OWNER, "SELECT to_regclass('public.notes')").getFirst();
             if (found.rows().getFirst().getFirst() == null) {
-                console.script(schema());
+                console.script(resource("schema.sql"));
             }
+            console.script(resource("sessions.sql"));
             console.script("ALTER ROLE sluice_repl PASSWORD '" + replicationPassword
                     + "'; ALTER ROLE sluice_authz PASSWORD '" + authorizationPassword + "'");
         } catch (StatementException e) {
@@ -63,10 +64,10 @@ final class DemoDatabase {
         }
     }
 
-    private static String schema() {
-        try (InputStream sql = DemoDatabase.class.getResourceAsStream("schema.sql")) {
+    private static String resource(String name) {
+        try (InputStream sql = DemoDatabase.class.getResourceAsStream(name)) {
             if (sql == null) {
-                throw new IllegalStateException("schema.sql is not in the jar");
+                throw new IllegalStateException(name + " is not in the jar");
             }
             return new String(sql.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

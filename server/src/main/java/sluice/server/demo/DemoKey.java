@@ -76,10 +76,22 @@ final class DemoKey {
 
     /// @param subject null for a token without `sub`
     String sign(@Nullable String subject, String role, Duration validity) {
+        return sign(subject, role, null, validity);
+    }
+
+    /// @param session null for a token that names none
+    String sign(@Nullable String subject, String role, @Nullable String session, Duration validity) {
         Instant now = Instant.now();
+        JWTClaimsSet claims = new JWTClaimsSet.Builder()
+                .subject(subject)
+                .claim("role", role)
+                .claim("session_id", session)
+                .audience(AUDIENCE)
+                .issueTime(Date.from(now))
+                .expirationTime(Date.from(now.plus(validity)))
+                .build();
         SignedJWT token = new SignedJWT(
-                new JWSHeader.Builder(JWSAlgorithm.ES256).keyID(key.getKeyID()).build(),
-                claims(subject, role, now, now.plus(validity)));
+                new JWSHeader.Builder(JWSAlgorithm.ES256).keyID(key.getKeyID()).build(), claims);
         try {
             token.sign(new ECDSASigner(key));
         } catch (JOSEException e) {
@@ -97,15 +109,5 @@ final class DemoKey {
             claims.put("sub", subject);
         }
         return claims.put("role", role).toString();
-    }
-
-    private static JWTClaimsSet claims(@Nullable String subject, String role, Instant from, Instant until) {
-        return new JWTClaimsSet.Builder()
-                .subject(subject)
-                .claim("role", role)
-                .audience(AUDIENCE)
-                .issueTime(Date.from(from))
-                .expirationTime(Date.from(until))
-                .build();
     }
 }

@@ -14,6 +14,7 @@ record DemoLogins(int port, String replicationPassword, String authorizationPass
         settings.put("SLUICE_DB_AUTHZ_URL", url("sluice_authz", authorizationPassword));
         settings.put("SLUICE_JWKS_URL", jwksUrl);
         settings.put("SLUICE_JWT_AUDIENCE", DemoKey.AUDIENCE);
+        settings.put("SLUICE_REVOCATION_ENABLED", "true");
         settings.put("SLUICE_LOG_FORMAT", "text");
         settings.put("SLUICE_NODE_ID", "demo");
         settings.put("SLUICE_RECONNECT_SPREAD", "1s");

@@ -47,6 +47,9 @@ class LintIT {
                             + table.get("tier").asText()));
             assertThat(tiers)
                     .containsExactly(
+                            "auth.sessions anon null",
+                            "auth.sessions authenticated null",
+                            "auth.sessions service_role null",
                             "public.notes anon null",
                             "public.notes authenticated B",
                             "public.notes service_role A",
@@ -67,7 +70,7 @@ class LintIT {
                     .contains("HIGH  tier_c_policy  public.notes  policy \"by_post\"")
                     .last()
                     .asString()
-                    .startsWith("2 tables: 1 of severity high");
+                    .startsWith("3 tables: 1 of severity high");
             for (String out : List.of(clean.out(), slow.out())) {
                 assertThat(out).doesNotContain(password, "mark-of-a-row-value", "eyJ");
             }

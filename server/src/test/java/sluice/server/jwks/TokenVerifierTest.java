@@ -343,13 +343,13 @@ class TokenVerifierTest {
         list.sessionEnded("s1", new Revocations.Moment(Lsn.ZERO, NOW));
         byte[] set = new JWKSet(List.of(key.toPublicJWK())).toString().getBytes(StandardCharsets.UTF_8);
         TokenVerifier verifier = new TokenVerifier(
-                new TokenRules(
-                        SigningAlgorithm.ES256, null, "authenticated", Duration.ZERO, List.of("authenticated")),
+                new TokenRules(SigningAlgorithm.ES256, null, "authenticated", Duration.ZERO, List.of("authenticated")),
                 JwksCache.load(() -> set, SigningAlgorithm.ES256, Duration.ofMinutes(5), () -> 0),
                 list,
                 InstantSource.fixed(NOW));
 
-        assertThat(refused(verifier, signed(claims(",\"session_id\":\"s1\"")))).isEqualTo("the token's session has ended");
+        assertThat(refused(verifier, signed(claims(",\"session_id\":\"s1\""))))
+                .isEqualTo("the token's session has ended");
         assertThat(verifier.verify(signed(claims(",\"session_id\":\"s2\"")))).isInstanceOf(Verification.Verified.class);
         // whether it may be served is not known now: the engine says so, and the client may ask again
         list.unseen();
