@@ -193,6 +193,10 @@ final class World {
         return open(streamId, now.plusSeconds(3600), requests);
     }
 
+    Received open(String streamId, Instant expiresAt, SubscriptionRequest... requests) {
+        return open(streamId, new Identity(streamId, "authenticated", "{}", expiresAt), requests);
+    }
+
     Received open(String streamId, Identity caller, SubscriptionRequest... requests) {
         Handle handle = new Handle(streamId);
         Received received = new Received(handle);
