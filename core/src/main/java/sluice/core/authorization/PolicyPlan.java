@@ -83,7 +83,8 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
                     "the policies are evaluated in process on columns of the row",
                     Parts.columns(rule),
                     Parts.readsClock(rule) ? Rule.Lasting.FOR_A_TIME : Rule.Lasting.UNTIL_THE_ROW_CHANGES,
-                    origin(Parts.answersEveryRow(rule) ? Origin.Reach.EVERY_ROW : Origin.Reach.MOST_ROWS)));
+                    origin(Parts.answersEveryRow(rule) ? Origin.Reach.EVERY_ROW : Origin.Reach.MOST_ROWS),
+                    Lease.of(rule)));
         }
         return origin(Origin.Reach.MOST_ROWS).byQuery(composed.table(), obstacle);
     }

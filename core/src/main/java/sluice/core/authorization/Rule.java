@@ -12,14 +12,22 @@ import sluice.core.value.Truth;
 ///     undecidable. 0 stands for the whole row
 /// @param lasting whether a row that is visible stays so until it changes
 /// @param origin the policies a rule decided in process was made of; null for every other rule
+/// @param lease what of it the time alone may take away from the caller; null for nothing
 public record Rule(
         Decision decision,
         String reason,
         List<Integer> readsColumns,
         Lasting lasting,
-        @Nullable Origin origin) {
+        @Nullable Origin origin,
+        @Nullable Lease lease) {
     public Rule {
         readsColumns = List.copyOf(readsColumns);
+    }
+
+    /// A rule that no time takes away.
+    public Rule(
+            Decision decision, String reason, List<Integer> readsColumns, Lasting lasting, @Nullable Origin origin) {
+        this(decision, reason, readsColumns, lasting, origin, null);
     }
 
     /// A rule that nobody can be asked to confirm, and whose answers only a change of the row changes.
@@ -61,6 +69,11 @@ public record Rule(
             case Decision.Compiled _ -> questionOfSome();
             case Decision.Probed(var sql) -> sql;
         };
+    }
+
+    /// Whether PostgreSQL decides it and it reads nothing of the row: its answer is the same for every row.
+    public boolean asksOfTheCallerAlone() {
+        return decision instanceof Decision.Probed && readsColumns.isEmpty();
     }
 
     private @Nullable String questionOfSome() {

@@ -38,7 +38,7 @@ final class CommitDispatch implements Probes.Listener {
     private static final int ORDINARY_EVENT_BYTES = 256;
 
     /// What the dispatch needs of the engine.
-    interface Host extends CrossChecks.Host {
+    interface Host extends CrossChecks.Host, Leases.Host {
         @Nullable
         Role role(String name);
 
@@ -73,6 +73,7 @@ final class CommitDispatch implements Probes.Listener {
     private final Probes probes;
     private final CommitOrder order;
     private final CrossChecks checks;
+    private final Leases leases;
     private final List<StreamState> holding = new ArrayList<>();
     private final WithheldTeller withheld;
     private final HeldRelease held;
@@ -111,6 +112,7 @@ final class CommitDispatch implements Probes.Listener {
         this.probes = new Probes(effects, metrics, settings, host::catalog, this);
         this.order = new CommitOrder(probes.unseen());
         this.held = new HeldRelease(host, sink, settings, withheld, probes, new RowJudge(metrics, checks));
+        this.leases = new Leases(host, probes.unseen(), effects, metrics, settings);
     }
 
     Probes probes() {
@@ -122,6 +124,17 @@ final class CommitDispatch implements Probes.Listener {
         probes.withholdAll();
         order.restart();
         checks.abandon();
+        leases.abandon();
+    }
+
+    /// The subscription has its rule: what has to be confirmed of it, and looked at again, is noted.
+    void watch(Subscription subscription) {
+        checks.watch(subscription);
+        leases.watch(subscription);
+    }
+
+    Leases leases() {
+        return leases;
     }
 
     CommitOrder order() {
@@ -237,13 +250,13 @@ final class CommitDispatch implements Probes.Listener {
         if (found.hasProbesOutstanding()) {
             touch(found, next, columns);
         }
-        int named = found.index().candidates(newTuple(next), oldTuple(next), columns, candidate);
+        int named = found.index().candidates(ChangedRow.newTuple(next), ChangedRow.oldTuple(next), columns, candidate);
         metrics.candidates(found.relation(), named);
     }
 
     private void count(TableState found, Change next) {
-        metrics.change(found.relation(), operation(next));
-        Tuple row = newTuple(next);
+        metrics.change(found.relation(), ChangedRow.operation(next));
+        Tuple row = ChangedRow.newTuple(next);
         if (next instanceof Change.Update && row != null) {
             for (int i = 0; i < row.columnCount(); i++) {
                 if (row.kind(i) == Tuple.Kind.UNCHANGED) {
@@ -255,8 +268,8 @@ final class CommitDispatch implements Probes.Listener {
     }
 
     private void touch(TableState found, Change next, ColumnMapping columns) {
-        Tuple row = newTuple(next);
-        Tuple old = oldTuple(next);
+        Tuple row = ChangedRow.newTuple(next);
+        Tuple old = ChangedRow.oldTuple(next);
         if (row != null) {
             found.touched(Probes.rowKey(found.relation(), columns, row), commitLsn);
         }
@@ -313,7 +326,7 @@ final class CommitDispatch implements Probes.Listener {
                 noteOldKey(subscription);
                 send(subscription, judge.delivery());
             }
-            case WITHHOLD -> withhold(subscription, operation(current));
+            case WITHHOLD -> withhold(subscription, ChangedRow.operation(current));
             case PROBE -> {
                 noteOldKey(subscription);
                 probe(subscription, HeldEvent.waiting(subscription, current, present(mapping)), judge.delivery());
@@ -436,7 +449,7 @@ final class CommitDispatch implements Probes.Listener {
                 && subscription.stream().isOpen()
                 && !probes.ask(event, form, present(table), commit, now)) {
             event.drop();
-            withhold(subscription, operation(event.change()));
+            withhold(subscription, ChangedRow.operation(event.change()));
         }
     }
 
@@ -462,6 +475,7 @@ final class CommitDispatch implements Probes.Listener {
         now = at;
         probes.tick(at);
         checks.tick();
+        leases.tick();
         withheld.tell(at);
     }
 
@@ -472,7 +486,7 @@ final class CommitDispatch implements Probes.Listener {
 
     @Override
     public void withheld(HeldEvent event) {
-        withhold(event.subscription(), operation(event.change()));
+        withhold(event.subscription(), ChangedRow.operation(event.change()));
         settle(event);
     }
 
@@ -497,7 +511,7 @@ final class CommitDispatch implements Probes.Listener {
     /// A subscription got its new rule, or ended: what waited for it is judged again.
     void settled(Subscription subscription, Instant at) {
         now = at;
-        checks.watch(subscription);
+        watch(subscription);
         StreamState stream = subscription.stream();
         for (HeldCommit commit : stream.held()) {
             for (HeldEvent event : commit.events()) {
@@ -511,33 +525,6 @@ final class CommitDispatch implements Probes.Listener {
             sink.endCommit();
             withheld.tell(at);
         }
-    }
-
-    static Operation operation(Change change) {
-        return switch (change) {
-            case Change.Insert insert -> Operation.INSERT;
-            case Change.Update update -> Operation.UPDATE;
-            case Change.Delete delete -> Operation.DELETE;
-            case Change.Truncate truncate -> Operation.TRUNCATE;
-        };
-    }
-
-    static @Nullable Tuple newTuple(Change change) {
-        return switch (change) {
-            case Change.Insert insert -> insert.row();
-            case Change.Update update -> update.row();
-            case Change.Delete delete -> null;
-            case Change.Truncate truncate -> null;
-        };
-    }
-
-    static @Nullable Tuple oldTuple(Change change) {
-        return switch (change) {
-            case Change.Insert insert -> null;
-            case Change.Update update -> update.old();
-            case Change.Delete delete -> delete.old();
-            case Change.Truncate truncate -> null;
-        };
     }
 
     private static <T> T present(@Nullable T value) {

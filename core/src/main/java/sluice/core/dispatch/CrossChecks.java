@@ -168,7 +168,10 @@ final class CrossChecks implements RowJudge.Observer {
                 checksByRule.computeIfAbsent(key, _ -> new CrossCheck(checking.first(), checking.every())));
         TableState table = host.table(subscription.relationOid());
         if (table != null && subscription.rule().decision() instanceof Rule.Decision.Everything) {
-            RowImage row = rowOfTheShape(table.relation(), origin);
+            RowImage row = rowOfTheShape(
+                    table.relation(),
+                    origin.pinned().textByAttnum(),
+                    origin.question().columns());
             if (carries(row, table.relation(), origin.question())) {
                 ask(subscription, origin, row, Truth.TRUE);
             }
@@ -177,7 +180,9 @@ final class CrossChecks implements RowJudge.Observer {
 
     /// A row that has what the filter makes constant and NULL elsewhere. A rule that admits every row of the shape
     /// admits this one.
-    private RowImage rowOfTheShape(Relation relation, Origin origin) {
+    ///
+    /// @param read attnums that are NULL where they are not pinned; the others are not sent
+    static RowImage rowOfTheShape(Relation relation, Map<Integer, String> pinnedByAttnum, List<Integer> read) {
         int count = relation.columns().size();
         List<RelationDefinition.Column> columns = new ArrayList<>(count);
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -187,10 +192,10 @@ final class CrossChecks implements RowJudge.Observer {
         for (int i = 0; i < count; i++) {
             Column column = relation.columns().get(i);
             columns.add(new RelationDefinition.Column(column.name(), column.typeOid(), column.typmod(), false));
-            String pinned = origin.pinned().textByAttnum().get(column.attnum());
+            String pinned = pinnedByAttnum.get(column.attnum());
             kinds[i] = pinned != null
                     ? Tuple.Kind.TEXT
-                    : origin.question().columns().contains(column.attnum()) ? Tuple.Kind.NULL : Tuple.Kind.NOT_SENT;
+                    : read.contains(column.attnum()) ? Tuple.Kind.NULL : Tuple.Kind.NOT_SENT;
             if (pinned != null) {
                 byte[] text = pinned.getBytes(StandardCharsets.UTF_8);
                 offsets[i] = bytes.size();

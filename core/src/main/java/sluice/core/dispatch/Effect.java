@@ -53,6 +53,10 @@ public sealed interface Effect {
     /// are being taken.
     record DropSpool(SnapshotSpool spool) implements Effect {}
 
+    /// Does the caller see anything at all by a rule that reads nothing of a row? Answered by {@link
+    /// Input.LeaseAnswer} under the probe's id.
+    record LeaseCheck(Probe probe) implements Effect {}
+
     /// The catalog the engine goes by from here on, for whoever nets row images by its keys.
     record UseCatalog(CatalogImage catalog) implements Effect {}
 

@@ -177,6 +177,7 @@ public final class Engine
             case Input.ProbeAnswer(var id, var outcome) -> dispatch.probes().answered(id, outcome, position, now);
             case Input.CrossCheckAnswer(var id, var outcome) ->
                 dispatch.checks().answered(id, outcome);
+            case Input.LeaseAnswer(var id, var outcome) -> dispatch.leases().answered(id, outcome);
             case Input.Open open -> open(open);
             case Input.Closed closed -> closed(closed.stream());
             case Input.Control control -> desk.handle(control);
@@ -448,7 +449,7 @@ public final class Engine
         unindexedShapes += key == null ? 1 : 0;
         subscription.stream().add(subscription);
         metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), 1);
-        dispatch.checks().watch(subscription);
+        dispatch.watch(subscription);
     }
 
     private void remove(Subscription subscription) {
@@ -593,7 +594,7 @@ public final class Engine
 
     @Override
     public RulePlanner planner() {
-        return dispatch.checks().over(planner);
+        return dispatch.checks().over(dispatch.leases().over(planner));
     }
 
     @Override

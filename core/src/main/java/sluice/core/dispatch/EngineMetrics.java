@@ -112,6 +112,16 @@ public interface EngineMetrics {
     /// A session ended, or a user was banned.
     void revoked(RevocationSource source);
 
+    /// What came of looking again at what the time may have taken away.
+    enum LeaseResult {
+        HELD,
+        REVOKED,
+        /// PostgreSQL did not answer.
+        UNAVAILABLE
+    }
+
+    void leaseChecked(LeaseResult result);
+
     /// A commit that had been dispatched before came again and was discarded.
     void duplicateDiscarded();
 }

@@ -12,6 +12,7 @@ import sluice.core.stream.RateBucket;
 /// @param reloadTimeout how long a catalog reload may hold the line
 /// @param questionTimeout how long PostgreSQL may take to answer about a caller
 /// @param stampWait how long an answer may be too old for the commit it is to decide
+/// @param lease how long it is believed that the time has taken no rule away
 /// @param probesPerSecondMax Tier C queries a second, all streams together
 /// @param probesOutstandingMax Tier C queries unanswered at once
 public record EngineSettings(
@@ -27,6 +28,7 @@ public record EngineSettings(
         Duration rightsPoll,
         Duration catalogRefresh,
         Duration stampWait,
+        Duration lease,
         int probesPerSecondMax,
         int probesOutstandingMax,
         IdentityPolicy replicaIdentity,

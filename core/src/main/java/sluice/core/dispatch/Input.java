@@ -75,6 +75,9 @@ public sealed interface Input {
         }
     }
 
+    /// An answer to {@link Effect.LeaseCheck}.
+    record LeaseAnswer(long checkId, ProbeOutcome outcome) implements Input {}
+
     /// A verified caller wants a stream.
     record Open(StreamHandle stream, Identity identity, List<SubscriptionRequest> requests) implements Input {
         public Open {

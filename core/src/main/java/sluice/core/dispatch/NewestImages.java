@@ -26,7 +26,7 @@ final class NewestImages {
     /// Whether a commit after this one changed the row.
     boolean isAfter(Change change, long number, ResumeBuffer buffer) {
         scan(buffer);
-        Tuple row = CommitDispatch.newTuple(change);
+        Tuple row = ChangedRow.newTuple(change);
         if (anyRow > number || row == null) {
             return anyRow > number;
         }
@@ -42,8 +42,8 @@ final class NewestImages {
                 part = buffer.next(oid, scannedBefore)) {
             long number = part.commit().number();
             for (Change change : part.changes()) {
-                note(change, CommitDispatch.newTuple(change), number);
-                note(change, CommitDispatch.oldTuple(change), number);
+                note(change, ChangedRow.newTuple(change), number);
+                note(change, ChangedRow.oldTuple(change), number);
                 if (change instanceof Change.Truncate) {
                     anyRow = number;
                 }

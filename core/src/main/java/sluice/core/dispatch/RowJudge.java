@@ -72,8 +72,8 @@ final class RowJudge {
         gaps = hasGaps(change);
         relation = changed;
         mapping = columns;
-        newImage = imageOf(CommitDispatch.newTuple(change));
-        oldImage = imageOf(CommitDispatch.oldTuple(change));
+        newImage = imageOf(ChangedRow.newTuple(change));
+        oldImage = imageOf(ChangedRow.oldTuple(change));
     }
 
     /// The form of the last SEND or PROBE.
@@ -213,7 +213,7 @@ final class RowJudge {
     }
 
     private static boolean hasGaps(Change change) {
-        Tuple row = CommitDispatch.newTuple(change);
+        Tuple row = ChangedRow.newTuple(change);
         for (int i = 0; row != null && i < row.columnCount(); i++) {
             if (row.kind(i) == Tuple.Kind.NOT_SENT) {
                 return true;

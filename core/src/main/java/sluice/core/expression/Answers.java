@@ -2,6 +2,7 @@ package sluice.core.expression;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,12 +25,23 @@ public final class Answers {
 
     private final List<FoldAnswer> answers;
     private final Map<Integer, String> pinned;
+    private final @Nullable Instant at;
 
     /// @param answers one for each fold, in order
     /// @param pinned the text of columns that have one value in every row of the shape, by attnum
     public Answers(List<FoldAnswer> answers, Map<Integer, String> pinned) {
+        this(answers, pinned, null);
+    }
+
+    private Answers(List<FoldAnswer> answers, Map<Integer, String> pinned, @Nullable Instant at) {
         this.answers = List.copyOf(answers);
         this.pinned = pinned;
+        this.at = at;
+    }
+
+    /// What is left of an expression without open folds when the clock stands still at a time.
+    public static Expression at(Expression expression, Instant time) {
+        return new Answers(List.of(), Collections.emptyMap(), time).substitute(expression);
     }
 
     /// The SQLSTATE with which PostgreSQL fails the whole query before it reads a row, null when it does not.
@@ -55,7 +67,7 @@ public final class Answers {
             case Expression.ColumnValue column -> column(column);
             case Expression.Raised raised -> raised;
             case Expression.Unsupported unsupported -> unsupported;
-            case Expression.Clock clock -> clock;
+            case Expression.Clock clock -> clock(clock);
             case Expression.Folded folded -> answer(folded);
             case Expression.And(var arguments) -> connective(arguments, Expression.Constant.FALSE);
             case Expression.Or(var arguments) -> connective(arguments, Expression.Constant.TRUE);
@@ -76,6 +88,10 @@ public final class Answers {
             case Expression.ArrayOf array -> parts(array);
             case Expression.Element element -> parts(element);
         };
+    }
+
+    private Expression clock(Expression.Clock clock) {
+        return at == null ? clock : constant(clock.type(), ClockText.of(clock.type(), at));
     }
 
     private Expression parts(Expression expression) {

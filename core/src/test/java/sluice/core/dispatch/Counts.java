@@ -99,6 +99,11 @@ final class Counts implements EngineMetrics {
     }
 
     @Override
+    public void leaseChecked(LeaseResult result) {
+        add("lease " + result, 1);
+    }
+
+    @Override
     public void duplicateDiscarded() {
         add("discarded", 1);
     }

@@ -137,6 +137,23 @@ class OpenRowsTest {
         assertThat(stream.changes()).isEmpty();
     }
 
+    @Test
+    void a_row_held_with_its_commit_loses_a_column_that_was_revoked_meanwhile() {
+        world.idle();
+        Received stream = world.open("s", notesShape("a"));
+        world.commit(insert("1", "bob", "secret"), insert("2", "odd", "secret"));
+        world.moveRights("r2", List.of(1, 2));
+        world.commit(List.of(World.NOTES_DEFINITION));
+        Effect.LoadCatalog load = world.take(Effect.LoadCatalog.class);
+        world.step(new Input.CatalogAnswer(load.requestId(), world.imageAt(world.stamp())));
+
+        assertThat(stream.changes())
+                .singleElement()
+                .asString()
+                .contains("\"id\":1")
+                .doesNotContain("secret");
+    }
+
     private static Rule rule(ProbePermission permission, Origin.Reach reach) {
         Rule own = World.ownedBy("bob");
         Origin.Question question = new Origin.Question("sql of own", List.of(2), List.of("own"));

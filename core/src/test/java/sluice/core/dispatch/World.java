@@ -58,6 +58,7 @@ import sluice.core.wal.Xid;
 /// snapshot sees every transaction committed so far.
 final class World {
     static final int NOTES = 16_400;
+    static final Duration LEASE = Duration.ofSeconds(60);
 
     static final RelationDefinition NOTES_DEFINITION = definition('d');
 
@@ -130,6 +131,7 @@ final class World {
                 Duration.ofSeconds(3600),
                 Duration.ofSeconds(3600),
                 Duration.ofSeconds(10),
+                LEASE,
                 1000,
                 1000,
                 EngineSettings.IdentityPolicy.WARN,
@@ -153,6 +155,11 @@ final class World {
                 }),
                 "own column",
                 List.of(2));
+    }
+
+    /// PostgreSQL decides, and nothing of the row matters.
+    static Rule probedOfTheCaller() {
+        return new Rule(new Rule.Decision.Probed("is_admin()"), "reads another table", List.of());
     }
 
     static Rule probed() {

@@ -119,6 +119,16 @@ final class EngineCounts implements EngineMetrics {
     }
 
     @Override
+    public void leaseChecked(LeaseResult result) {
+        rights.leaseChecked(
+                switch (result) {
+                    case HELD -> AuthorizationMetrics.LeaseResult.HELD;
+                    case REVOKED -> AuthorizationMetrics.LeaseResult.REVOKED;
+                    case UNAVAILABLE -> AuthorizationMetrics.LeaseResult.UNAVAILABLE;
+                });
+    }
+
+    @Override
     public void buffered(long bytes, Duration age) {
         metrics.resumeBuffer(bytes, age);
     }

@@ -210,6 +210,7 @@ final class Wiring {
                 rights.rightsPoll(),
                 rights.catalogRefresh(),
                 rights.stampWait(),
+                rights.lease(),
                 rights.probesPerSecondMax(),
                 PROBES_OUTSTANDING_MAX,
                 rights.identityCheck() == Settings.Rights.IdentityCheck.STRICT

@@ -14,6 +14,7 @@ public final class AuthorizationMetrics {
     private final Counter probes;
     private final Counter probesWithheld;
     private final Counter checks;
+    private final Counter leases;
     private final Counter divergences;
     private final Counter downgrades;
     private final Counter compileFailures;
@@ -37,6 +38,10 @@ public final class AuthorizationMetrics {
                 "Decisions in process that PostgreSQL was asked to confirm.",
                 "schema",
                 "table",
+                "result");
+        leases = figures.counter(
+                "sluice_authz_lease_refreshes_total",
+                "Rules looked at again because the time may have taken them away.",
                 "result");
         divergences = figures.counter(
                 "sluice_authz_divergences_total",
@@ -90,6 +95,23 @@ public final class AuthorizationMetrics {
         CheckResult(String label) {
             this.label = label;
         }
+    }
+
+    /// What came of looking again at what the time may have taken away.
+    public enum LeaseResult {
+        HELD("held"),
+        REVOKED("revoked"),
+        UNAVAILABLE("unavailable");
+
+        private final String label;
+
+        LeaseResult(String label) {
+            this.label = label;
+        }
+    }
+
+    public void leaseChecked(LeaseResult result) {
+        leases.labelValues(result.label).inc();
     }
 
     public void crossChecked(String schema, String table, CheckResult result) {

@@ -118,6 +118,12 @@ public final class EffectRunner implements EffectSink {
                         () -> new Input.CrossCheckAnswer(probe.probeId(), database.probe(probe)),
                         () -> new Input.CrossCheckAnswer(probe.probeId(), new ProbeOutcome.Failed(CONNECTION_FAILURE)),
                         "cross-check failed");
+            case Effect.LeaseCheck(var probe) ->
+                ask(
+                        callerGate,
+                        () -> new Input.LeaseAnswer(probe.probeId(), database.probe(probe)),
+                        () -> new Input.LeaseAnswer(probe.probeId(), new ProbeOutcome.Failed(CONNECTION_FAILURE)),
+                        "question about a lease failed");
             case Effect.ReadSnapshot request ->
                 ask(
                         snapshotGate,
