@@ -34,6 +34,7 @@ final class CatchUp {
 
     /// What it needs of the engine.
     interface Host extends CommitDispatch.Host {
+        @Override
         void endSubscription(Subscription subscription, ErrorCode code, String message);
     }
 
