@@ -90,6 +90,57 @@ class SessionEndTest {
     }
 
     @Test
+    void a_stream_that_is_behind_gets_nothing_more_once_its_session_has_ended() {
+        Received ended = open("ended", S1);
+        Received other = open("other", S2);
+        world.stopReading(ended);
+        Change[] many = new Change[20];
+        for (int i = 0; i < many.length; i++) {
+            many[i] = insert(String.valueOf(i), "alice", "x");
+        }
+        world.commit(many);
+
+        List<String> before = ended.changes();
+
+        world.commit(signedOut(S1));
+        world.read(ended);
+        world.commit(insert("100", "alice", "after"));
+
+        assertThat(ended.changes()).isEqualTo(before).hasSizeLessThan(many.length);
+        assertThat(ended.closed).isEqualTo(CloseReason.SESSION_REVOKED);
+        assertThat(other.changes()).hasSize(21);
+    }
+
+    @Test
+    void a_commit_larger_than_any_queue_that_ends_the_session_gives_it_nothing() {
+        Received ended = open("ended", S1);
+        Received other = open("other", S2);
+        Change[] many = new Change[1000];
+        for (int i = 0; i < many.length; i++) {
+            many[i] = i == 999 ? signedOut(S1) : insert(String.valueOf(i), "alice", "x");
+        }
+        world.commit(many);
+
+        assertThat(ended.changes()).isEmpty();
+        assertThat(ended.closed).isEqualTo(CloseReason.SESSION_REVOKED);
+        assertThat(other.changes()).hasSize(999);
+    }
+
+    @Test
+    void a_commit_in_pieces_larger_than_any_queue_that_ends_the_session_gives_it_nothing() {
+        Received ended = open("ended", S1);
+        Change[] many = new Change[100];
+        for (int i = 0; i < many.length; i++) {
+            many[i] = i == 99 ? signedOut(S1) : insert(String.valueOf(i), "alice", "x");
+        }
+        world.spilled(() -> "", many);
+        world.pass(Duration.ofSeconds(1));
+
+        assertThat(ended.changes()).isEmpty();
+        assertThat(ended.closed).isNotNull();
+    }
+
+    @Test
     void a_row_held_for_an_answer_is_not_given_once_the_session_has_ended() {
         world.plan = granted(probed());
         Received ended = open("ended", S1);
