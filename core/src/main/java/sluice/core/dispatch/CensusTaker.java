@@ -26,7 +26,7 @@ final class CensusTaker {
             }
             open++;
             for (Subscription subscription : stream.subscriptions()) {
-                Indexing indexing = Engine.indexing(subscription.routingKey());
+                Indexing indexing = InstalledShapes.indexing(subscription.routingKey());
                 Kind kind =
                         new Kind(subscription.relationOid(), subscription.rule().tier(), indexing);
                 counts.merge(kind, 1, Integer::sum);

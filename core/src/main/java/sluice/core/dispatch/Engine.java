@@ -12,12 +12,9 @@ import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
 import sluice.core.dispatch.CommitDispatch.Pass;
 import sluice.core.error.ErrorCode;
-import sluice.core.error.RequestException;
 import sluice.core.event.FrameEncoder;
 import sluice.core.event.StreamEvent;
 import sluice.core.event.SubscriptionResult;
-import sluice.core.event.SubscriptionResult.Indexing;
-import sluice.core.routing.RoutingKey;
 import sluice.core.session.Identity;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
@@ -40,6 +37,7 @@ public final class Engine
                 Feeds.Host,
                 Installation.Host,
                 ControlDesk.Host,
+                InstalledShapes.Host,
                 SessionWatch.Host {
     private final EffectSink effects;
     private final FrameSink sink;
@@ -56,6 +54,7 @@ public final class Engine
 
     private final Subscribing subscribing;
     private final ControlDesk desk;
+    private final InstalledShapes shapes;
 
     private final Map<String, StreamState> streamsById = new LinkedHashMap<>();
     private final Map<StreamHandle, SubscribeFlow> opening = new LinkedHashMap<>();
@@ -68,7 +67,6 @@ public final class Engine
     private boolean replicating;
     private boolean awaitingHistory;
     private long lastRequestBeforeHistory;
-    private int unindexedShapes;
 
     private long lastRequestId;
 
@@ -103,6 +101,7 @@ public final class Engine
         this.rights = new RightsKeeper(this, ports.catalog());
         this.schedule = new CatalogSchedule(effects, settings, () -> ++lastRequestId);
         this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
+        this.shapes = new InstalledShapes(this, dispatch, sink, metrics, settings.unindexedShapesMax());
         this.subscribing = new Subscribing(this, effects, () -> ++lastRequestId);
         this.sessions = new SessionWatch(this, effects, metrics, ports.sessions());
         sessions.tick(now);
@@ -435,56 +434,17 @@ public final class Engine
 
     @Override
     public boolean admitsUnindexed() {
-        return unindexedShapes < settings.unindexedShapesMax();
-    }
-
-    static Indexing indexing(@Nullable RoutingKey key) {
-        return key == null ? Indexing.UNINDEXED : Indexing.INDEXED;
+        return shapes.admitsUnindexed();
     }
 
     @Override
     public void add(Subscription subscription, TableState table) {
-        RoutingKey key = subscription.routingKey();
-        table.index().add(subscription, key);
-        unindexedShapes += key == null ? 1 : 0;
-        subscription.stream().add(subscription);
-        metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), 1);
-        dispatch.watch(subscription);
-    }
-
-    private void remove(Subscription subscription) {
-        if (subscription.state() == Subscription.State.ENDED) {
-            return;
-        }
-        RoutingKey key = subscription.routingKey();
-        TableState table = rights.table(subscription.relationOid());
-        if (table != null) {
-            table.index().remove(subscription, key);
-            metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), -1);
-        }
-        unindexedShapes -= key == null ? 1 : 0;
-        feeds.forget(subscription);
-        subscription.end();
+        shapes.add(subscription, table);
     }
 
     @Override
     public void endSubscription(Subscription subscription, ErrorCode code, String message) {
-        StreamState stream = subscription.stream();
-        if (subscription.state() == Subscription.State.ENDED) {
-            return;
-        }
-        remove(subscription);
-        stream.remove(subscription);
-        if (stream.isOpen()) {
-            StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
-            Frames.give(sink, stream, new StreamEvent.Failure(subscription.label(), code, message, action, null));
-            desk.log(
-                    subscription,
-                    Installation.notice(
-                            "subscription revoked", stream, subscription.label(), new RequestException(code, message)));
-            dispatch.settled(subscription, now);
-        }
-        desk.ended(subscription);
+        shapes.end(subscription, code, message);
     }
 
     @Override
@@ -495,9 +455,12 @@ public final class Engine
 
     @Override
     public void unsubscribe(Subscription subscription) {
-        remove(subscription);
-        subscription.stream().remove(subscription);
-        dispatch.settled(subscription, now);
+        shapes.unsubscribe(subscription);
+    }
+
+    @Override
+    public ControlDesk desk() {
+        return desk;
     }
 
     @Override
@@ -546,9 +509,7 @@ public final class Engine
         desk.closed(stream);
         sessions.closed(stream);
         feeds.forget(stream);
-        for (Subscription subscription : List.copyOf(stream.subscriptions())) {
-            remove(subscription);
-        }
+        shapes.forget(stream);
         HeldRelease.forget(stream);
     }
 

@@ -160,7 +160,7 @@ final class Installation {
                 label,
                 new SubscriptionResult.Granted(
                         rule.tier().name(),
-                        Engine.indexing(key),
+                        InstalledShapes.indexing(key),
                         key == null ? null : key.column(),
                         rule.reason(),
                         host.feeds().history(entry.rightsDigest()),

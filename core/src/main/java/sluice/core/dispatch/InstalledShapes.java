@@ -1,0 +1,113 @@
+package sluice.core.dispatch;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
+import sluice.core.event.StreamEvent;
+import sluice.core.event.SubscriptionResult.Indexing;
+import sluice.core.routing.RoutingKey;
+import sluice.core.stream.FrameSink;
+import sluice.core.stream.StreamState;
+import sluice.core.stream.Subscription;
+
+/// The shapes being served: put into their tables' indexes, and taken out of them for good. Owned by the engine's
+/// thread.
+final class InstalledShapes {
+    /// What it needs of the engine.
+    interface Host {
+        @Nullable
+        TableState table(int relationOid);
+
+        Instant now();
+
+        ControlDesk desk();
+
+        Feeds feeds();
+    }
+
+    private final Host host;
+    private final CommitDispatch dispatch;
+    private final FrameSink sink;
+    private final EngineMetrics metrics;
+    private final int unindexedMax;
+    private int unindexed;
+
+    InstalledShapes(Host host, CommitDispatch dispatch, FrameSink sink, EngineMetrics metrics, int unindexedMax) {
+        this.host = host;
+        this.dispatch = dispatch;
+        this.sink = sink;
+        this.metrics = metrics;
+        this.unindexedMax = unindexedMax;
+    }
+
+    static Indexing indexing(@Nullable RoutingKey key) {
+        return key == null ? Indexing.UNINDEXED : Indexing.INDEXED;
+    }
+
+    /// Whether one more shape without an equality may be installed.
+    boolean admitsUnindexed() {
+        return unindexed < unindexedMax;
+    }
+
+    void add(Subscription subscription, TableState table) {
+        RoutingKey key = subscription.routingKey();
+        table.index().add(subscription, key);
+        unindexed += key == null ? 1 : 0;
+        subscription.stream().add(subscription);
+        metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), 1);
+        dispatch.watch(subscription);
+    }
+
+    /// Ends a subscription without a word, as its client asked.
+    void unsubscribe(Subscription subscription) {
+        remove(subscription);
+        subscription.stream().remove(subscription);
+        dispatch.settled(subscription, host.now());
+    }
+
+    /// Ends a subscription with an error event.
+    void end(Subscription subscription, ErrorCode code, String message) {
+        StreamState stream = subscription.stream();
+        if (subscription.state() == Subscription.State.ENDED) {
+            return;
+        }
+        remove(subscription);
+        stream.remove(subscription);
+        if (stream.isOpen()) {
+            StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
+            Frames.give(sink, stream, new StreamEvent.Failure(subscription.label(), code, message, action, null));
+            host.desk()
+                    .log(
+                            subscription,
+                            Installation.notice(
+                                    "subscription revoked",
+                                    stream,
+                                    subscription.label(),
+                                    new RequestException(code, message)));
+            dispatch.settled(subscription, host.now());
+        }
+        host.desk().ended(subscription);
+    }
+
+    /// The stream is gone, and everything in it.
+    void forget(StreamState stream) {
+        List.copyOf(stream.subscriptions()).forEach(this::remove);
+    }
+
+    private void remove(Subscription subscription) {
+        if (subscription.state() == Subscription.State.ENDED) {
+            return;
+        }
+        RoutingKey key = subscription.routingKey();
+        TableState table = host.table(subscription.relationOid());
+        if (table != null) {
+            table.index().remove(subscription, key);
+            metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), -1);
+        }
+        unindexed -= key == null ? 1 : 0;
+        host.feeds().forget(subscription);
+        subscription.end();
+    }
+}
