@@ -128,6 +128,12 @@ public final class HookVerdicts {
         return due;
     }
 
+    /// Whether joins live on the key and it has to be asked about.
+    public boolean isDue(HookKey key, Instant now) {
+        Lease lease = leases.get(key);
+        return lease != null && !lease.until.isAfter(now);
+    }
+
     int rememberedCount() {
         return remembered.size();
     }

@@ -28,8 +28,7 @@ public final class Namespaces {
     public sealed interface Decision {
         record Admitted() implements Decision {}
 
-        /// @param url whom to ask
-        record Ask(HookKey key, String url) implements Decision {}
+        record Ask(HookKey key) implements Decision {}
     }
 
     /// Everything before the first `:`, null without one.
@@ -61,7 +60,7 @@ public final class Namespaces {
         return switch (namespace.admission()) {
             case Namespace.Admission.Everyone() -> new Decision.Admitted();
             case Namespace.Admission.Owner() -> owned(channel, caller);
-            case Namespace.Admission.Hook(var url) -> new Decision.Ask(HookKey.of(url, channel, caller), url);
+            case Namespace.Admission.Hook(var url) -> new Decision.Ask(HookKey.of(url, channel, caller));
         };
     }
 

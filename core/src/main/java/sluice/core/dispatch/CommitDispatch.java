@@ -52,6 +52,8 @@ final class CommitDispatch implements Probes.Listener {
 
         /// Everything up to here has been dispatched.
         Lsn position();
+
+        ChannelDesk channels();
     }
 
     /// Which images of the commit are being dispatched.

@@ -56,6 +56,7 @@ final class ControlDesk {
     private static final class Rebinding {
         private final long requestId;
         private final Set<Subscription> undecided;
+        private boolean channelsDecided;
         private int revoked;
 
         Rebinding(long requestId, Set<Subscription> undecided) {
@@ -105,7 +106,7 @@ final class ControlDesk {
             return;
         }
         if (control.request() instanceof ControlRequest.Token) {
-            token(id, stream, control.caller());
+            token(control, stream);
             return;
         }
         Identity owner = stream.identity();
@@ -120,10 +121,11 @@ final class ControlDesk {
             return;
         }
         switch (control.request()) {
-            case ControlRequest.Subscribe subscribe -> subscribe(id, stream, subscribe);
+            case ControlRequest.Subscribe(var requests) ->
+                subscribe(id, stream, new SubscribeFlow.Asked(requests, control.requestName()));
             case ControlRequest.Unsubscribe(var labels) -> unsubscribe(id, stream, labels);
-            case ControlRequest.Publish _, ControlRequest.Presence _ ->
-                answer(id, new ControlAnswer.Refused(ErrorCode.BAD_REQUEST, "channels are not supported yet"));
+            case ControlRequest.Publish publish -> answer(id, host.channels().publish(stream, publish));
+            case ControlRequest.Presence presence -> answer(id, host.channels().presence(stream, presence));
             case ControlRequest.Token _ -> throw new IllegalStateException("a token is no request of its owner's");
         }
     }
@@ -132,7 +134,7 @@ final class ControlDesk {
         return new ControlAnswer.Refused(ErrorCode.UNKNOWN_STREAM, "this process has no stream of that id");
     }
 
-    private static ControlAnswer.Refused tooFast(String what, long wait) {
+    static ControlAnswer.Refused tooFast(String what, long wait) {
         return new ControlAnswer.Refused(
                 ErrorCode.RATE_LIMITED, "the stream asks for too many " + what + " in too short a time", wait);
     }
@@ -141,15 +143,15 @@ final class ControlDesk {
         effects.emit(new Effect.Answered(requestId, answer));
     }
 
-    private void subscribe(long id, StreamState stream, ControlRequest.Subscribe subscribe) {
-        int wanted = Math.max(1, subscribe.requests().size());
+    private void subscribe(long id, StreamState stream, SubscribeFlow.Asked asked) {
+        int wanted = Math.max(1, asked.requests().size());
         long wait =
                 stream.take(StreamState.Rate.SUBSCRIBE, host.settings().rates().subscribe(), wanted, host.now());
         if (wait > 0) {
             answer(id, tooFast("subscriptions", wait));
             return;
         }
-        SubscribeFlow flow = subscribing.flow(stream, subscribe.requests(), this::resolved);
+        SubscribeFlow flow = subscribing.flow(stream, asked, this::resolved);
         waiting(stream).joining.put(flow, id);
         subscribing.begin(flow);
     }
@@ -188,6 +190,8 @@ final class ControlDesk {
                 decided(subscription, 0);
                 host.unsubscribe(subscription);
                 removed++;
+            } else if (host.channels().unsubscribe(stream, label)) {
+                removed++;
             }
         }
         answer(id, new ControlAnswer.Removed(removed));
@@ -198,7 +202,9 @@ final class ControlDesk {
     ///
     /// A stream's subject never changes, and its role only when it gains a subject: whoever reads the stream showed
     /// a token of that subject and role when it was opened, and of no other.
-    private void token(long id, StreamState stream, Identity caller) {
+    private void token(Input.Control control, StreamState stream) {
+        long id = control.requestId();
+        Identity caller = control.caller();
         Identity before = stream.identity();
         if (before.subject() != null && !before.subject().equals(caller.subject())) {
             answer(id, new ControlAnswer.Refused(ErrorCode.SUBJECT_MISMATCH, "the stream is another subject's"));
@@ -213,7 +219,13 @@ final class ControlDesk {
         Waiting waiting = waiting(stream);
         waiting.rebinding.add(rebinding);
         host.rebind(stream, caller);
-        finish(stream, waiting);
+        host.channels().rebound(stream, control.requestName(), revoked -> {
+            rebinding.channelsDecided = true;
+            rebinding.revoked += revoked;
+            if (waitingByStream.get(stream) == waiting) {
+                finish(stream, waiting);
+            }
+        });
     }
 
     /// Writes what became of a subscription, naming the request that is the cause of it.
@@ -255,7 +267,7 @@ final class ControlDesk {
 
     private void finish(StreamState stream, Waiting waiting) {
         for (Rebinding rebinding : List.copyOf(waiting.rebinding)) {
-            if (rebinding.undecided.isEmpty() && waiting.rebinding.remove(rebinding)) {
+            if (rebinding.undecided.isEmpty() && rebinding.channelsDecided && waiting.rebinding.remove(rebinding)) {
                 answer(rebinding.requestId, new ControlAnswer.TokenTaken(rebinding.revoked));
             }
         }

@@ -23,8 +23,8 @@ public sealed interface ControlRequest {
 
     /// A broadcast to a channel the stream has joined.
     ///
-    /// @param payload JSON text, null for none
-    record Publish(String channel, String event, @Nullable String payload, Echo echo) implements ControlRequest {
+    /// @param payload JSON on one line, null for none
+    record Publish(String channel, String event, byte @Nullable [] payload, Echo echo) implements ControlRequest {
         /// Payloads are never printed.
         @Override
         public String toString() {
@@ -35,17 +35,16 @@ public sealed interface ControlRequest {
     /// Presence in a channel the stream has joined.
     ///
     /// @param key as the client gave it, null when it gave none
-    /// @param meta JSON text, null for none
-    record Presence(
-            String channel,
-            Action action,
-            @Nullable String key,
-            @Nullable String meta) implements ControlRequest {
+    /// @param meta JSON on one line, null for none
+    record Presence(String channel, Action action, @Nullable String key, byte @Nullable [] meta)
+            implements ControlRequest {
         /// What is done with the caller's entry.
         public enum Action {
             TRACK,
             UPDATE,
-            UNTRACK
+            UNTRACK,
+            /// The client named another, which is told after what else may be wrong.
+            UNKNOWN
         }
 
         /// What members say of themselves is never printed.

@@ -4,6 +4,7 @@ import java.util.List;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Relation;
+import sluice.core.channel.HookQuestion;
 import sluice.core.diagnostics.Census;
 import sluice.core.expression.Fold;
 import sluice.core.expression.RowImage;
@@ -65,6 +66,9 @@ public sealed interface Effect {
 
     /// An answer to {@link Input.Count}.
     record Counted(long requestId, Census census) implements Effect {}
+
+    /// Ask a hook; answered by {@link Input.HookAnswered} in bounded time.
+    record AskHook(long questionId, HookQuestion question) implements Effect {}
 
     /// An answer to {@link Input.Control} or {@link Input.DropShapes}; exactly one for each.
     record Answered(long requestId, ControlAnswer answer) implements Effect {}

@@ -38,7 +38,8 @@ public final class Engine
                 Installation.Host,
                 ControlDesk.Host,
                 InstalledShapes.Host,
-                SessionWatch.Host {
+                SessionWatch.Host,
+                ChannelDesk.Host {
     private final EffectSink effects;
     private final FrameSink sink;
     private final EngineMetrics metrics;
@@ -55,6 +56,7 @@ public final class Engine
     private final Subscribing subscribing;
     private final ControlDesk desk;
     private final InstalledShapes shapes;
+    private final ChannelDesk channels;
 
     private final Map<String, StreamState> streamsById = new LinkedHashMap<>();
     private final Map<StreamHandle, SubscribeFlow> opening = new LinkedHashMap<>();
@@ -102,6 +104,7 @@ public final class Engine
         this.schedule = new CatalogSchedule(effects, settings, () -> ++lastRequestId);
         this.dispatch = new CommitDispatch(this, sink, effects, metrics, settings);
         this.shapes = new InstalledShapes(this, dispatch, sink, metrics, settings.unindexedShapesMax());
+        this.channels = new ChannelDesk(this, sink, effects, settings);
         this.subscribing = new Subscribing(this, effects, () -> ++lastRequestId);
         this.sessions = new SessionWatch(this, effects, metrics, ports.sessions());
         sessions.tick(now);
@@ -180,6 +183,8 @@ public final class Engine
             case Input.Open open -> open(open);
             case Input.Closed closed -> closed(closed.stream());
             case Input.Control control -> desk.handle(control);
+            case Input.HookAnswered(var id, var answer, var random) ->
+                channels.hooks().answered(id, answer, random);
             case Input.DropShapes(var id, var selection) -> desk.drop(id, selection);
             case Input.Count(var id) ->
                 effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streamsById.values())));
@@ -218,9 +223,10 @@ public final class Engine
                 if (begin == null) {
                     throw new IllegalStateException("the end of a spilled commit without its begin");
                 }
+                channels.committed(end.messages(), begin.commitLsn(), begin.commitTime());
                 endCommit(begin.endLsn());
             }
-            case WalEvent.LoneMessage message -> {}
+            case WalEvent.LoneMessage(var lsn, var message) -> channels.emitted(message);
             case WalEvent.TimelineLeft(var at) -> timelineLeft(at);
             case WalEvent.Idle(var walEnd) -> {
                 advance(walEnd);
@@ -287,6 +293,7 @@ public final class Engine
             dispatchAll(Pass.EVERY_IMAGE, transaction.everyImage());
         }
         dispatchAll(transaction.everyImage().isEmpty() ? Pass.NET_TO_ALL : Pass.NET, transaction.changes());
+        channels.committed(transaction.messages(), transaction.commitLsn(), transaction.commitTime());
         endCommit(transaction.endLsn());
     }
 
@@ -326,6 +333,7 @@ public final class Engine
         released(moved);
         subscribing.tick(now);
         schedule.tick(now);
+        channels.tick();
         feeds.tick(now);
     }
 
@@ -401,7 +409,8 @@ public final class Engine
         if (sessions.refuses(stream, sink, now)) {
             return;
         }
-        SubscribeFlow flow = subscribing.flow(stream, open.requests(), this::opened);
+        SubscribeFlow flow =
+                subscribing.flow(stream, new SubscribeFlow.Asked(open.requests(), open.requestName()), this::opened);
         opening.put(open.stream(), flow);
         subscribing.begin(flow);
     }
@@ -510,7 +519,18 @@ public final class Engine
         sessions.closed(stream);
         feeds.forget(stream);
         shapes.forget(stream);
+        channels.forget(stream);
         HeldRelease.forget(stream);
+    }
+
+    @Override
+    public ChannelDesk channels() {
+        return channels;
+    }
+
+    @Override
+    public boolean hasRoom(StreamState stream, int bytes) {
+        return !stream.isBehind() && stream.hasRoom(1, bytes, settings.queueEventsMax(), settings.queueBytesMax());
     }
 
     @Override

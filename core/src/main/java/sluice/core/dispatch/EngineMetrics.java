@@ -3,6 +3,7 @@ package sluice.core.dispatch;
 import java.time.Duration;
 import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
+import sluice.core.event.PassingEvent;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.shape.Operation;
 
@@ -121,6 +122,31 @@ public interface EngineMetrics {
     }
 
     void leaseChecked(LeaseResult result);
+
+    /// Who sent a broadcast.
+    enum BroadcastOrigin {
+        CLIENT,
+        DATABASE
+    }
+
+    /// @param namespace a declared one, or that it is none
+    void broadcast(String namespace, BroadcastOrigin origin);
+
+    /// @param namespace a declared one
+    void presenceUpdated(String namespace, ControlRequest.Presence.Action action);
+
+    /// An event that a stream can do without found its queue full.
+    void dropped(PassingEvent.Kind kind);
+
+    /// What came of asking about joins again.
+    enum HookRecheck {
+        HELD,
+        REVOKED,
+        UNAVAILABLE
+    }
+
+    /// @param joins how many live on the verdict
+    void hookRechecked(HookRecheck result, int joins);
 
     /// A commit that had been dispatched before came again and was discarded.
     void duplicateDiscarded();

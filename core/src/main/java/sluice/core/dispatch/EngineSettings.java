@@ -1,6 +1,7 @@
 package sluice.core.dispatch;
 
 import java.time.Duration;
+import sluice.core.channel.ChannelSettings;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.RateBucket;
 
@@ -34,7 +35,8 @@ public record EngineSettings(
         IdentityPolicy replicaIdentity,
         CrossChecking crossChecking,
         Rates rates,
-        Feeding feeding) {
+        Feeding feeding,
+        ChannelSettings channels) {
     /// What rows come from besides the commit being dispatched.
     public record Feeding(ResumeBuffer.Bounds buffer, Snapshots snapshots) {}
 

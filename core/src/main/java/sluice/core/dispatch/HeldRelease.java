@@ -69,7 +69,7 @@ final class HeldRelease {
                 return;
             }
             held.removeFirst();
-            stream.addHeld(-commit.events().size(), -commit.weightBytes());
+            stream.addHeld(-commit.size(), -commit.weightBytes());
             write(stream, commit);
         }
     }
@@ -150,6 +150,9 @@ final class HeldRelease {
             EventBody body = shared != null ? shared : CommitDispatch.body(encoder, subscription, form);
             stream.given(body.weightBytes());
             sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(), body);
+        }
+        for (HeldCommit.HeldBroadcast broadcast : commit.broadcasts()) {
+            host.channels().give(broadcast.to(), broadcast.event());
         }
     }
 

@@ -4,6 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Stamp;
+import sluice.core.channel.HookAnswer;
 import sluice.core.event.EventBody;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.session.Identity;
@@ -79,16 +80,41 @@ public sealed interface Input {
     record LeaseAnswer(long checkId, ProbeOutcome outcome) implements Input {}
 
     /// A verified caller wants a stream.
-    record Open(StreamHandle stream, Identity identity, List<SubscriptionRequest> requests) implements Input {
+    ///
+    /// @param requestName the client's request by its own name, for whoever is asked about it
+    record Open(
+            StreamHandle stream,
+            Identity identity,
+            List<SubscriptionRequest> requests,
+            @Nullable String requestName) implements Input {
         public Open {
             requests = List.copyOf(requests);
+        }
+
+        public Open(StreamHandle stream, Identity identity, List<SubscriptionRequest> requests) {
+            this(stream, identity, requests, null);
         }
     }
 
     /// A verified caller asks something of an open stream. Answered by {@link Effect.Answered}, always.
     ///
     /// @param streamId as the client named it
-    record Control(long requestId, String streamId, Identity caller, ControlRequest request) implements Input {}
+    /// @param requestName the client's request by its own name, for whoever is asked about it
+    record Control(
+            long requestId,
+            String streamId,
+            Identity caller,
+            ControlRequest request,
+            @Nullable String requestName) implements Input {
+        public Control(long requestId, String streamId, Identity caller, ControlRequest request) {
+            this(requestId, streamId, caller, request, null);
+        }
+    }
+
+    /// An answer to {@link Effect.AskHook}.
+    ///
+    /// @param random from 0 to 1, drawn for this answer
+    record HookAnswered(long questionId, HookAnswer answer, double random) implements Input {}
 
     /// An operator drops shapes. Answered by {@link Effect.Answered}.
     record DropShapes(long requestId, ShapeSelection selection) implements Input {}

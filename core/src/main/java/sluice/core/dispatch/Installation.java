@@ -16,6 +16,9 @@ import sluice.core.error.WarningCode;
 import sluice.core.event.StreamEvent;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.routing.RoutingKey;
+import sluice.core.shape.ChannelRequest;
+import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
@@ -40,6 +43,8 @@ final class Installation {
 
         Instant now();
 
+        ChannelDesk channels();
+
         /// Whether one more shape without an equality may be installed.
         boolean admitsUnindexed();
 
@@ -54,6 +59,7 @@ final class Installation {
     private final @Nullable Long requestId;
     private final List<StreamEvent.Warning> warnings = new ArrayList<>();
     private final List<Subscription> installed = new ArrayList<>();
+    private final List<ChannelSubscription> joined = new ArrayList<>(0);
     private int refusals;
 
     /// @param requestId of the control request it is for, null when the stream is being opened
@@ -81,6 +87,7 @@ final class Installation {
             Frames.give(sink, stream, warning);
         }
         installed.forEach(host.feeds()::tellUnreadable);
+        joined.forEach(host.channels()::welcome);
         sink.endCommit();
     }
 
@@ -104,7 +111,11 @@ final class Installation {
 
     private SubscriptionResult result(SubscribeFlow.Entry entry, Duration took) {
         String label = entry.request().label();
-        RequestException refusal = entry.refusal() != null ? entry.refusal() : overLimit(label);
+        ChannelRequest channel = entry.request().channel();
+        if (channel != null) {
+            return result(entry, channel);
+        }
+        RequestException refusal = entry.refusal() != null ? entry.refusal() : overLimit(entry.request());
         TableState table = refusal == null ? host.table(entry.draft().relation().oid()) : null;
         RoutingKey key = table == null ? null : RoutingKey.of(entry.filter(), table.relation());
         if (refusal == null && table != null && key == null && !host.admitsUnindexed()) {
@@ -116,9 +127,7 @@ final class Installation {
             RequestException shown =
                     refusal != null ? refusal : new RequestException(ErrorCode.INTERNAL, "the table is gone");
             host.metrics().resolved(Tier.C, resolution(shown.code()), took);
-            refused(label, shown);
-            return new SubscriptionResult(
-                    label, new SubscriptionResult.Refused(shown.code(), shown.getMessage(), null));
+            return refused(label, shown, null);
         }
         Rule rule = entry.rule();
         Subscription subscription = new Subscription(
@@ -168,13 +177,32 @@ final class Installation {
                         own));
     }
 
+    private SubscriptionResult result(SubscribeFlow.Entry entry, ChannelRequest channel) {
+        String label = entry.request().label();
+        RequestException refusal = entry.refusal() != null ? entry.refusal() : overLimit(entry.request());
+        if (refusal != null) {
+            return refused(label, refusal, channel.channel());
+        }
+        joined.add(host.channels().join(stream, label, channel, entry.hook(), entry.joinedUntil()));
+        return new SubscriptionResult(label, new SubscriptionResult.Joined());
+    }
+
     /// Another request of the stream may have been installed since this one began.
-    private @Nullable RequestException overLimit(String label) {
-        if (stream.isTaken(label)) {
-            return StreamLimits.duplicate(label);
+    private @Nullable RequestException overLimit(SubscriptionRequest request) {
+        if (stream.isTaken(request.label())) {
+            return StreamLimits.duplicate(request.label());
+        }
+        ChannelRequest channel = request.channel();
+        ChannelSubscription twice = channel == null ? null : stream.channel(channel.channel());
+        if (channel != null && twice != null) {
+            return StreamLimits.duplicateChannel(channel.channel(), twice.label());
         }
         try {
-            StreamLimits.admit(host.settings(), stream, 0);
+            if (channel == null) {
+                StreamLimits.admitShape(host.settings(), stream, 0, 0);
+            } else {
+                StreamLimits.admit(host.settings(), stream, 0);
+            }
             return null;
         } catch (RequestException full) {
             return full;
@@ -197,11 +225,15 @@ final class Installation {
     }
 
     /// One line for each of the first refusals of a request.
-    private void refused(String label, RequestException refusal) {
+    private SubscriptionResult refused(String label, RequestException refusal, @Nullable String channel) {
         refusals++;
         if (refusals <= REFUSALS_LOGGED_MAX) {
-            log(notice("subscription refused", stream, label, refusal));
+            Notice notice = notice("subscription refused", stream, label, refusal);
+            log(channel == null ? notice : notice.with("channel", channel));
         }
+        return new SubscriptionResult(
+                label,
+                new SubscriptionResult.Refused(refusal.code(), refusal.getMessage(), refusal.retryAfterMillis()));
     }
 
     private void log(Notice notice) {
@@ -210,7 +242,7 @@ final class Installation {
 
     static Notice notice(String message, StreamState stream, String label, RequestException refusal) {
         return new Notice(
-                Notice.Level.INFO,
+                refusal.code() == ErrorCode.CHANNEL_HOOK_UNAVAILABLE ? Notice.Level.WARN : Notice.Level.INFO,
                 message,
                 List.of(
                         "stream_id",

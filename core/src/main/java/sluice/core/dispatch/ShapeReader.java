@@ -72,7 +72,7 @@ final class ShapeReader {
         }
         ShapeRequest request = entry.shape();
         if (request == null) {
-            throw new RequestException(ErrorCode.INVALID_SUBSCRIPTION, "\"shape\" is missing");
+            throw new RequestException(ErrorCode.INVALID_SUBSCRIPTION, "neither a shape nor a channel");
         }
         if (!request.unsupported().isEmpty()) {
             throw new RequestException(

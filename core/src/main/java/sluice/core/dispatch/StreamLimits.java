@@ -11,6 +11,19 @@ final class StreamLimits {
     /// Whether the stream has room for one more shape.
     ///
     /// @param more entries of the same request that will be installed before it
+    /// @param moreShapes how many of them are shapes
+    /// @throws RequestException the limit it would break
+    static void admitShape(EngineSettings settings, StreamState stream, int more, int moreShapes) {
+        admit(settings, stream, more);
+        if (stream.subscriptions().size() + moreShapes >= settings.shapesPerStreamMax()) {
+            throw new RequestException(
+                    ErrorCode.TOO_MANY_SHAPES, "a stream has at most " + settings.shapesPerStreamMax() + " shapes");
+        }
+    }
+
+    /// Whether the stream has room for one more subscription of any kind.
+    ///
+    /// @param more entries of the same request that will be installed before it
     /// @throws RequestException the limit it would break
     static void admit(EngineSettings settings, StreamState stream, int more) {
         if (stream.labelCount() + more >= settings.subscriptionsPerStreamMax()) {
@@ -18,10 +31,11 @@ final class StreamLimits {
                     ErrorCode.TOO_MANY_SUBSCRIPTIONS,
                     "a stream has at most " + settings.subscriptionsPerStreamMax() + " subscriptions");
         }
-        if (stream.subscriptions().size() + more >= settings.shapesPerStreamMax()) {
-            throw new RequestException(
-                    ErrorCode.TOO_MANY_SHAPES, "a stream has at most " + settings.shapesPerStreamMax() + " shapes");
-        }
+    }
+
+    static RequestException duplicateChannel(String channel, String label) {
+        return new RequestException(
+                ErrorCode.DUPLICATE_SUB, "channel \"" + channel + "\" is joined as \"" + label + "\" already");
     }
 
     static RequestException duplicate(String label) {

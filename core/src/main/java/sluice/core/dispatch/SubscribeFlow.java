@@ -2,8 +2,10 @@ package sluice.core.dispatch;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -11,15 +13,18 @@ import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Role;
+import sluice.core.channel.HookKey;
 import sluice.core.diagnostics.IdentityRemedy;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.session.Identity;
+import sluice.core.shape.ChannelRequest;
 import sluice.core.shape.Filter;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.StreamState;
 
 /// The subscriptions of one request on their way to being installed. Owned by the engine's thread.
@@ -51,6 +56,8 @@ final class SubscribeFlow {
 
         EngineMetrics metrics();
 
+        ChannelDesk channels();
+
         Instant now();
     }
 
@@ -63,6 +70,8 @@ final class SubscribeFlow {
         private @Nullable RulePlan plan;
         private @Nullable Rule rule;
         private @Nullable String rightsDigest;
+        private @Nullable HookKey hook;
+        private Instant joinedUntil = Instant.MAX;
 
         Entry(SubscriptionRequest request) {
             this.request = request;
@@ -79,6 +88,21 @@ final class SubscribeFlow {
 
         void refuse(RequestException exception) {
             refusal = exception;
+        }
+
+        private boolean isGrantedShape() {
+            return refusal == null && request.channel() == null;
+        }
+
+        /// The verdict a join lives on, null when it needs none.
+        @Nullable
+        HookKey hook() {
+            return hook;
+        }
+
+        /// When that verdict has run out.
+        Instant joinedUntil() {
+            return joinedUntil;
         }
 
         ShapeReader.Draft draft() {
@@ -106,26 +130,35 @@ final class SubscribeFlow {
         }
     }
 
+    /// One request of a client.
+    ///
+    /// @param requestId which hooks are told, null when nobody is to be told
+    record Asked(
+            List<SubscriptionRequest> requests, @Nullable String requestId) {}
+
     private final Engine engine;
     private final StreamState stream;
     private final List<SubscriptionRequest> requests;
     private final Consumer<SubscribeFlow> resolved;
+    private final Joining joining;
     private Identity caller;
     private List<Entry> entries = List.of();
     private List<Integer> staleTables = List.of();
     private long catalogVersion;
     private boolean abandoned;
+    private boolean shapesDecided;
     private boolean staleTablesUnavailable;
     private int restarts;
     private final Instant startedAt;
 
     /// @param stream being opened, or open
+    /// @param asked what the client asked for
     /// @param resolved told when every entry is granted or refused
-    SubscribeFlow(
-            Engine engine, StreamState stream, List<SubscriptionRequest> requests, Consumer<SubscribeFlow> resolved) {
+    SubscribeFlow(Engine engine, StreamState stream, Asked asked, Consumer<SubscribeFlow> resolved) {
         this.engine = engine;
         this.stream = stream;
-        this.requests = requests;
+        this.requests = asked.requests();
+        this.joining = new Joining(engine.channels(), asked.requestId(), this::finish);
         this.resolved = resolved;
         this.caller = stream.identity();
         this.startedAt = engine.now();
@@ -184,7 +217,7 @@ final class SubscribeFlow {
     /// Whether a table was announced after its granted entry was composed.
     boolean grantsOnStaleTable() {
         for (Entry entry : entries) {
-            if (entry.refusal() == null) {
+            if (entry.isGrantedShape()) {
                 TableState table = engine.table(entry.draft().relation().oid());
                 if (table != null && table.isStale()) {
                     return true;
@@ -223,23 +256,17 @@ final class SubscribeFlow {
             fresh.add(new Entry(request));
         }
         entries = fresh;
-        Role role = engine.catalog().role(caller.role());
-        int accepted = 0;
-        Set<String> labels = new LinkedHashSet<>();
+        shapesDecided = false;
+        joining.begin(caller);
+        Accepted accepted = new Accepted();
         for (Entry entry : entries) {
             try {
-                admit(entry, accepted);
-                if (role == null) {
-                    throw new RequestException(
-                            ErrorCode.SHAPE_NOT_AUTHORIZED, "role \"" + caller.role() + "\" does not exist");
+                ChannelRequest channel = entry.request().channel();
+                if (channel == null) {
+                    shape(entry, accepted);
+                } else {
+                    channel(entry, channel, accepted);
                 }
-                entry.draft = ShapeReader.read(engine.catalog(), role, entry.request(), engine.sessions());
-                readable(entry.draft());
-                if (stream.isTaken(entry.request().label())
-                        || !labels.add(entry.request().label())) {
-                    throw StreamLimits.duplicate(entry.request().label());
-                }
-                accepted++;
             } catch (RequestException refused) {
                 entry.refuse(refused);
             }
@@ -247,12 +274,53 @@ final class SubscribeFlow {
         askLiterals();
     }
 
-    /// Limits count what was not refused, so that a refused entry leaves room for a later one.
-    private void admit(Entry entry, int accepted) {
-        if (entry.request().label().isEmpty()) {
-            return;
+    /// What was not refused yet: limits count that, so that a refused entry leaves room for a later one.
+    private static final class Accepted {
+        private final Set<String> labels = new LinkedHashSet<>();
+        private final Map<String, String> labelsByChannel = new LinkedHashMap<>();
+
+        int shapes() {
+            return labels.size() - labelsByChannel.size();
         }
-        StreamLimits.admit(engine.settings(), stream, accepted);
+    }
+
+    private void shape(Entry entry, Accepted accepted) {
+        if (!entry.request().label().isEmpty()) {
+            StreamLimits.admitShape(engine.settings(), stream, accepted.labels.size(), accepted.shapes());
+        }
+        Role role = engine.catalog().role(caller.role());
+        if (role == null) {
+            throw new RequestException(ErrorCode.SHAPE_NOT_AUTHORIZED, "role \"" + caller.role() + "\" does not exist");
+        }
+        entry.draft = ShapeReader.read(engine.catalog(), role, entry.request(), engine.sessions());
+        readable(entry.draft());
+        label(entry, accepted);
+    }
+
+    private void channel(Entry entry, ChannelRequest request, Accepted accepted) {
+        if (entry.request().label().isEmpty()) {
+            throw new RequestException(ErrorCode.INVALID_SUBSCRIPTION, "\"sub\" is missing");
+        }
+        StreamLimits.admit(engine.settings(), stream, accepted.labels.size());
+        HookKey hook = joining.decide(request.channel(), caller);
+        ChannelSubscription joined = stream.channel(request.channel());
+        String twice = joined != null ? joined.label() : accepted.labelsByChannel.get(request.channel());
+        if (twice != null) {
+            throw StreamLimits.duplicateChannel(request.channel(), twice);
+        }
+        label(entry, accepted);
+        accepted.labelsByChannel.put(request.channel(), entry.request().label());
+        entry.hook = hook;
+        if (hook != null) {
+            joining.ask(hook, caller);
+        }
+    }
+
+    private void label(Entry entry, Accepted accepted) {
+        String label = entry.request().label();
+        if (stream.isTaken(label) || !accepted.labels.add(label)) {
+            throw StreamLimits.duplicate(label);
+        }
     }
 
     private void readable(ShapeReader.Draft draft) {
@@ -268,7 +336,7 @@ final class SubscribeFlow {
         List<Fold> folds = new ArrayList<>();
         Questions.Memory memory = Questions.Memory.KEPT;
         for (Entry entry : entries) {
-            if (entry.refusal() == null) {
+            if (entry.isGrantedShape()) {
                 folds.addAll(FilterLiterals.folds(engine.catalog(), entry.draft()));
                 if (!FilterLiterals.readAlike(engine.catalog(), entry.draft())) {
                     memory = Questions.Memory.NONE;
@@ -293,7 +361,7 @@ final class SubscribeFlow {
         }
         var next = answers.iterator();
         for (Entry entry : entries) {
-            if (entry.refusal() == null) {
+            if (entry.isGrantedShape()) {
                 try {
                     entry.filter = FilterLiterals.answered(engine.catalog(), entry.draft(), next);
                 } catch (RequestException refused) {
@@ -310,7 +378,7 @@ final class SubscribeFlow {
         Role role = engine.catalog().role(caller.role());
         List<Fold> folds = new ArrayList<>();
         for (Entry entry : entries) {
-            if (entry.refusal() == null && role != null) {
+            if (entry.isGrantedShape() && role != null) {
                 RulePlan plan = engine.planner()
                         .plan(
                                 engine.catalog(),
@@ -349,8 +417,27 @@ final class SubscribeFlow {
             taken = end;
         }
         if (!restarted()) {
-            resolved.accept(this);
+            shapesDecided = true;
+            finish();
         }
+    }
+
+    /// Everything is decided once the shapes are and the last verdict has come.
+    private void finish() {
+        if (!shapesDecided || joining.isPending() || (!abandoned && restarted())) {
+            return;
+        }
+        for (Entry entry : entries) {
+            HookKey hook = entry.hook();
+            if (entry.refusal() == null && hook != null) {
+                try {
+                    entry.joinedUntil = joining.admitted(hook).until();
+                } catch (RequestException refused) {
+                    entry.refuse(refused);
+                }
+            }
+        }
+        resolved.accept(this);
     }
 
     private void conclude(Entry entry, RulePlan.Verdict verdict) {
@@ -385,12 +472,17 @@ final class SubscribeFlow {
 
     private void unavailable() {
         abandoned = true;
+        boolean sameCaller = caller.equals(stream.identity());
         for (Entry entry : entries) {
-            if (entry.refusal() == null) {
+            if (entry.isGrantedShape()) {
                 entry.refuse(new RequestException(
                         ErrorCode.CATALOG_UNAVAILABLE, "PostgreSQL did not answer about the caller in time"));
+            } else if (entry.refusal() == null && !sameCaller) {
+                entry.refuse(new RequestException(
+                        ErrorCode.CHANNEL_HOOK_UNAVAILABLE, "the stream's token changed too often", 1000L));
             }
         }
-        resolved.accept(this);
+        shapesDecided = true;
+        finish();
     }
 }

@@ -11,7 +11,6 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
-import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.StreamState;
 
 /// Subscriptions asked for and not yet installed, whether their stream is being opened or is open.
@@ -46,8 +45,8 @@ final class Subscribing {
     /// A flow that is still to be begun.
     ///
     /// @param done told once every entry is granted or refused, unless the flow is dropped before
-    SubscribeFlow flow(StreamState stream, List<SubscriptionRequest> requests, Consumer<SubscribeFlow> done) {
-        return new SubscribeFlow(host, stream, requests, resolved -> resolved(resolved, done));
+    SubscribeFlow flow(StreamState stream, SubscribeFlow.Asked asked, Consumer<SubscribeFlow> done) {
+        return new SubscribeFlow(host, stream, asked, resolved -> resolved(resolved, done));
     }
 
     /// Begins a flow, which may be over before this returns.

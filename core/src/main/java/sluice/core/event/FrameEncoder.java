@@ -83,6 +83,7 @@ public final class FrameEncoder {
         JsonString.quote(result.sub(), out);
         switch (result.outcome()) {
             case SubscriptionResult.Granted granted -> granted(granted, out);
+            case SubscriptionResult.Joined() -> out.put(",\"ok\":true");
             case SubscriptionResult.Refused refused -> {
                 out.put(",\"ok\":false,\"error\":{");
                 error(refused.code(), refused.message(), out);

@@ -31,6 +31,9 @@ public record SubscriptionResult(String sub, Outcome outcome) {
         }
     }
 
+    /// A channel was joined, about which there is nothing more to say.
+    public record Joined() implements Outcome {}
+
     /// @param retryAfterMillis when the same request may be made again, null when the client is free to choose
     public record Refused(
             ErrorCode code, String message, @Nullable Long retryAfterMillis) implements Outcome {}

@@ -3,6 +3,7 @@ package sluice.core.stream;
 import java.time.Instant;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
+import sluice.core.event.PassingEvent;
 
 /// Where the engine puts what streams receive. Called on the engine's thread only; must never wait.
 ///
@@ -23,6 +24,10 @@ public interface FrameSink {
 
     /// Takes back the changes that the open commit gave the stream; whole frames stay.
     void retract(StreamHandle stream);
+
+    /// An event the stream can do without, after what was given before it. It is no part of a commit's whole: where
+    /// the queue turns out to be full it is dropped and counted. Handed over with {@link #endCommit}.
+    void passing(StreamHandle stream, SubscriptionTag tag, PassingEvent event);
 
     /// A warning, an error that ends one subscription, or any other whole frame, after what was given before it.
     void frame(StreamHandle stream, byte[] frame);

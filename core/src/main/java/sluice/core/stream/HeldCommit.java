@@ -3,6 +3,7 @@ package sluice.core.stream;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import sluice.core.event.PassingEvent;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
 
@@ -14,6 +15,7 @@ public final class HeldCommit {
     private final Lsn commitLsn;
     private final Instant commitTime;
     private final List<HeldEvent> events = new ArrayList<>();
+    private final List<HeldBroadcast> broadcasts = new ArrayList<>(0);
 
     /// @param serial the dispatch's own count of what it dispatches
     public HeldCommit(long serial, Xid xid, Lsn commitLsn, Instant commitTime) {
@@ -43,11 +45,28 @@ public final class HeldCommit {
         return events;
     }
 
-    /// Text bytes of its events.
+    /// Broadcasts that come after the commit's rows. They wait for nothing of their own.
+    ///
+    /// @param to what has ended by then receives nothing
+    public record HeldBroadcast(ChannelSubscription to, PassingEvent event) {}
+
+    public List<HeldBroadcast> broadcasts() {
+        return broadcasts;
+    }
+
+    /// Events and broadcasts.
+    public int size() {
+        return events.size() + broadcasts.size();
+    }
+
+    /// Text bytes of its events, broadcasts included.
     public long weightBytes() {
         long sum = 0;
         for (HeldEvent event : events) {
             sum += event.weightBytes();
+        }
+        for (HeldBroadcast broadcast : broadcasts) {
+            sum += broadcast.event().weightBytes();
         }
         return sum;
     }

@@ -3,6 +3,7 @@ package sluice.core.stream;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,6 +15,7 @@ public final class StreamState {
     private final StreamHandle handle;
     private Identity identity;
     private final Map<String, Subscription> subscriptionsByLabel = new LinkedHashMap<>();
+    private Map<String, ChannelSubscription> channelsByName = Collections.emptyMap();
     private final ArrayDeque<HeldCommit> held = new ArrayDeque<>(0);
     private @Nullable Map<Rate, RateBucket> rates;
     private boolean open = true;
@@ -85,12 +87,43 @@ public final class StreamState {
 
     /// Whether a subscription of the stream has this label, whatever it is to.
     public boolean isTaken(String label) {
-        return subscriptionsByLabel.containsKey(label);
+        return subscriptionsByLabel.containsKey(label) || channelByLabel(label) != null;
     }
 
     /// Subscriptions of every kind.
     public int labelCount() {
-        return subscriptionsByLabel.size();
+        return subscriptionsByLabel.size() + channelsByName.size();
+    }
+
+    public Collection<ChannelSubscription> channels() {
+        return channelsByName.values();
+    }
+
+    /// The stream's part in this channel, null when it has not joined it.
+    public @Nullable ChannelSubscription channel(String name) {
+        return channelsByName.get(name);
+    }
+
+    public @Nullable ChannelSubscription channelByLabel(String label) {
+        for (ChannelSubscription joined : channelsByName.values()) {
+            if (joined.label().equals(label)) {
+                return joined;
+            }
+        }
+        return null;
+    }
+
+    public void add(ChannelSubscription joined) {
+        if (channelsByName.isEmpty()) {
+            channelsByName = new LinkedHashMap<>();
+        }
+        channelsByName.put(joined.channel(), joined);
+    }
+
+    public void remove(ChannelSubscription joined) {
+        if (channelsByName.get(joined.channel()) == joined) {
+            channelsByName.remove(joined.channel());
+        }
     }
 
     public void add(Subscription subscription) {

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
+import sluice.core.event.PassingEvent;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.shape.Operation;
 
@@ -18,6 +19,26 @@ final class Counts implements EngineMetrics {
 
     private void add(String name, int delta) {
         byName.merge(name, delta, Integer::sum);
+    }
+
+    @Override
+    public void broadcast(String namespace, BroadcastOrigin origin) {
+        add("broadcast " + namespace + " " + origin, 1);
+    }
+
+    @Override
+    public void presenceUpdated(String namespace, ControlRequest.Presence.Action action) {
+        add("presence " + namespace + " " + action, 1);
+    }
+
+    @Override
+    public void dropped(PassingEvent.Kind kind) {
+        add("dropped " + kind, 1);
+    }
+
+    @Override
+    public void hookRechecked(HookRecheck result, int joins) {
+        add("hook " + result, joins);
     }
 
     @Override

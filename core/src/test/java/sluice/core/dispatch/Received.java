@@ -32,10 +32,22 @@ final class Received {
         return frames.stream().filter(frame -> frame.startsWith("change ")).toList();
     }
 
-    String only(String kind) {
-        List<String> found = frames.stream()
+    List<String> broadcasts() {
+        return ofKind("broadcast");
+    }
+
+    List<String> presence() {
+        return ofKind("presence");
+    }
+
+    private List<String> ofKind(String kind) {
+        return frames.stream()
                 .filter(frame -> frame.startsWith("event: " + kind))
                 .toList();
+    }
+
+    String only(String kind) {
+        List<String> found = ofKind(kind);
         if (found.size() != 1) {
             throw new AssertionError(found.size() + " frames of kind " + kind + " in " + frames);
         }

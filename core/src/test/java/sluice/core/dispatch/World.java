@@ -10,6 +10,8 @@ import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
@@ -27,6 +29,7 @@ import sluice.core.catalog.ServerOperators;
 import sluice.core.catalog.Stamp;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
+import sluice.core.event.PassingEvent;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
@@ -41,6 +44,7 @@ import sluice.core.stream.RateBucket;
 import sluice.core.stream.StreamHandle;
 import sluice.core.stream.SubscriptionTag;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.LogicalMessage;
 import sluice.core.transaction.Transaction;
 import sluice.core.transaction.WalEvent;
 import sluice.core.value.Oid;
@@ -137,7 +141,8 @@ final class World {
                 EngineSettings.IdentityPolicy.WARN,
                 checking,
                 new EngineSettings.Rates(new RateBucket.Limit(100, Duration.ofSeconds(1))),
-                new EngineSettings.Feeding(buffer, EngineSettings.Snapshots.SERVED));
+                new EngineSettings.Feeding(buffer, EngineSettings.Snapshots.SERVED),
+                ChannelWorld.SETTINGS);
     }
 
     static Rule everything() {
@@ -256,6 +261,10 @@ final class World {
     }
 
     Commit commit(List<RelationDefinition> announced, Change... changes) {
+        return commit(announced, List.of(), changes);
+    }
+
+    Commit commit(List<RelationDefinition> announced, List<LogicalMessage> messages, Change... changes) {
         xid++;
         lsn += 0x100;
         Commit commit = new Commit(new Transaction(
@@ -266,7 +275,7 @@ final class World {
                 announced,
                 List.of(changes),
                 List.of(),
-                List.of(),
+                messages,
                 100));
         step(new Input.Wal(new WalEvent.Committed(commit.transaction)));
         return commit;
@@ -400,7 +409,7 @@ final class World {
     }
 
     /// A commit too large for memory, in one piece a change, with something happening after the first.
-    <T> T spilled(java.util.function.Supplier<T> between, Change... changes) {
+    <T> T spilled(Supplier<T> between, Change... changes) {
         xid++;
         lsn += 0x100;
         step(new Input.Wal(new WalEvent.SpilledBegin(new Xid(xid), new Lsn(lsn), new Lsn(lsn + 0x80), now, List.of())));
@@ -410,7 +419,7 @@ final class World {
             result = result == null ? between.get() : result;
         }
         step(new Input.Wal(new WalEvent.SpilledEnd(List.of())));
-        return java.util.Objects.requireNonNull(result);
+        return Objects.requireNonNull(result);
     }
 
     CatalogImage imageAt(Stamp stamp) {
@@ -670,9 +679,19 @@ final class World {
         @Override
         public void retract(StreamHandle stream) {
             Received received = received(stream);
-            received.openCommit.clear();
+            received.openCommit.removeIf(event -> event.startsWith("change "));
             received.openWeights.forEach(received.handle::unqueue);
             received.openWeights.clear();
+        }
+
+        @Override
+        public void passing(StreamHandle stream, SubscriptionTag tag, PassingEvent event) {
+            Received received = received(stream);
+            if (received.closed != null) {
+                throw new AssertionError("an event after the close of " + stream.streamId());
+            }
+            received.handle.queue(event.weightBytes());
+            received.openCommit.add(text(event.kind().head()) + text(tag.labelJson()) + text(event.tail()));
         }
 
         @Override

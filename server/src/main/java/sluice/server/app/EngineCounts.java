@@ -3,7 +3,9 @@ package sluice.server.app;
 import java.time.Duration;
 import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
+import sluice.core.dispatch.ControlRequest;
 import sluice.core.dispatch.EngineMetrics;
+import sluice.core.event.PassingEvent;
 import sluice.core.event.SubscriptionResult.Indexing;
 import sluice.core.shape.Operation;
 import sluice.server.metrics.AuthorizationMetrics;
@@ -131,6 +133,26 @@ final class EngineCounts implements EngineMetrics {
     @Override
     public void buffered(long bytes, Duration age) {
         metrics.resumeBuffer(bytes, age);
+    }
+
+    @Override
+    public void broadcast(String namespace, BroadcastOrigin origin) {
+        metrics.channels().broadcast(namespace, origin);
+    }
+
+    @Override
+    public void presenceUpdated(String namespace, ControlRequest.Presence.Action action) {
+        metrics.channels().presenceUpdated(namespace, action);
+    }
+
+    @Override
+    public void dropped(PassingEvent.Kind kind) {
+        metrics.channels().dropped(kind);
+    }
+
+    @Override
+    public void hookRechecked(HookRecheck result, int joins) {
+        metrics.channels().hookRechecked(result, joins);
     }
 
     @Override

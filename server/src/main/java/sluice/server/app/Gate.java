@@ -43,7 +43,8 @@ final class Gate implements StreamGate {
     @Override
     public void open(OpenStream opening) {
         requestIdsByStream.put(opening.stream().streamId(), opening.requestId());
-        engine.submit(new Input.Open(opening.stream(), opening.identity(), opening.subscriptions()));
+        engine.submit(
+                new Input.Open(opening.stream(), opening.identity(), opening.subscriptions(), opening.requestId()));
     }
 
     @Override
@@ -55,7 +56,8 @@ final class Gate implements StreamGate {
     @Override
     public void control(ControlCall call) {
         requestIdsByNumber.put(call.number(), call.requestId());
-        engine.submit(new Input.Control(call.number(), call.streamId(), call.caller(), call.request()));
+        engine.submit(
+                new Input.Control(call.number(), call.streamId(), call.caller(), call.request(), call.requestId()));
     }
 
     @Override

@@ -24,6 +24,7 @@ import sluice.core.session.Revocations;
 import sluice.core.transaction.TransactionAssembler;
 import sluice.core.transaction.TransactionImages;
 import sluice.server.config.Settings;
+import sluice.server.hook.HttpHooks;
 import sluice.server.http.DiagnosticsReport;
 import sluice.server.http.ExtraRoutes;
 import sluice.server.http.HttpServer;
@@ -51,6 +52,7 @@ import sluice.server.postgres.wal.SlotCreationWatch;
 import sluice.server.postgres.wal.WalReader;
 import sluice.server.runtime.EffectRunner;
 import sluice.server.runtime.EngineThread;
+import sluice.server.runtime.HookRunner;
 import sluice.server.runtime.WalInbox;
 
 /// One running server: everything wired, by hand.
@@ -75,6 +77,8 @@ public final class SluiceServer implements AutoCloseable {
     private final WalReader reader;
     private final SlotCreationWatch slotCreation;
     private final Diagnostics diagnostics;
+    private final HttpHooks hooks;
+    private final HookRunner hookRunner;
     private final HttpServer http;
     private final ExecutorService blocking;
     private final ScheduledExecutorService timer;
@@ -115,7 +119,9 @@ public final class SluiceServer implements AutoCloseable {
                 Wiring.source(settings),
                 Wiring.spill(settings),
                 new TransactionAssembler.Bounds(
-                        settings.replication().transactionMemory().bytes(), Wiring.SPILL_CHUNK_BYTES, List.of()),
+                        settings.replication().transactionMemory().bytes(),
+                        Wiring.SPILL_CHUNK_BYTES,
+                        Wiring.messagePrefixes(settings)),
                 settings.replication().images() == Settings.Replication.Images.ALL
                         ? TransactionImages.ALL
                         : TransactionImages.NET,
@@ -136,16 +142,25 @@ public final class SluiceServer implements AutoCloseable {
                 new CallerQueries(pool, QUERY_TIMEOUT),
                 new ProbeQueries(pool, settings.rights().probeTimeout()),
                 metrics);
+        this.hooks = new HttpHooks(Wiring.hooks(settings));
+        this.hookRunner = new HookRunner(
+                hooks::ask, settings.channels().hookTimeout(), RandomGenerator.getDefault(), engineThread::submit);
         this.effects = new EffectRunner(
                 new EffectRunner.Sources(
                         database, Wiring.snapshots(settings, pool, reader::server, metrics, gate::log)),
                 new EffectRunner.Limits(
                         Wiring.callerConnections(settings), settings.snapshots().concurrentMax()),
                 new EffectRunner.Targets(
-                        inbox, engineThread, gate::log, reader::useCatalog, diagnostics::counted, answered -> {
+                        inbox,
+                        engineThread,
+                        gate::log,
+                        reader::useCatalog,
+                        diagnostics::counted,
+                        answered -> {
                             gate.answered(answered.requestId());
                             http.answered(answered.requestId(), answered.answer());
-                        }));
+                        },
+                        hookRunner));
         Engine engine = new Engine(
                 new Engine.Ports(
                         effects,
@@ -381,6 +396,8 @@ public final class SluiceServer implements AutoCloseable {
         }
         engineThread.stop();
         effects.close();
+        hookRunner.close();
+        hooks.close();
         http.close();
         blocking.shutdownNow();
         pool.close();

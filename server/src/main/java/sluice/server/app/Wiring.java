@@ -2,15 +2,19 @@ package sluice.server.app;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import sluice.core.channel.ChannelSettings;
 import sluice.core.dispatch.EngineSettings;
 import sluice.core.dispatch.Notice;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.RateBucket;
+import sluice.server.config.Secret;
 import sluice.server.config.Settings;
 import sluice.server.config.Settings.Toggle;
+import sluice.server.hook.HttpHooks;
 import sluice.server.http.HttpSettings;
 import sluice.server.jwks.SigningAlgorithm;
 import sluice.server.jwks.TokenRules;
@@ -174,7 +178,8 @@ final class Wiring {
                         CONNECTIONS_MAX,
                         streams.queueEventsMax(),
                         streams.queueBytesMax().bytes(),
-                        SEND_BUFFER_BYTES),
+                        SEND_BUFFER_BYTES,
+                        settings.channels().payloadBytesMax().bytes()),
                 new HttpSettings.Times(
                         streams.heartbeat(),
                         streams.writeTimeout(),
@@ -223,6 +228,37 @@ final class Wiring {
                         buffer(streams.ring()),
                         settings.snapshots().enabled().isOn()
                                 ? EngineSettings.Snapshots.SERVED
-                                : EngineSettings.Snapshots.DISABLED));
+                                : EngineSettings.Snapshots.DISABLED),
+                channels(settings));
+    }
+
+    private static ChannelSettings channels(Settings settings) {
+        Settings.Channels channels = settings.channels();
+        return new ChannelSettings(
+                channels.namespaces(),
+                settings.replication().messagePrefix(),
+                // as JSON it may become six times as long, which the queue then says
+                settings.streams().queueBytesMax().bytes(),
+                new RateBucket.Limit(channels.publishRate(), Duration.ofSeconds(1)),
+                new RateBucket.Limit(channels.presenceRate(), channels.presenceWindow()),
+                channels.presenceBroadcast(),
+                channels.presenceKeysMax(),
+                settings.rights().catalogRefresh());
+    }
+
+    static HttpHooks.Options hooks(Settings settings) {
+        Secret bearer = settings.channels().hookBearer();
+        return new HttpHooks.Options(
+                settings.channels().hookTimeout(),
+                settings.channels().hookTtl(),
+                bearer == null ? null : bearer.reveal(),
+                settings.http().requestIdHeader());
+    }
+
+    /// Beginnings of the logical messages that anybody listens to.
+    static List<String> messagePrefixes(Settings settings) {
+        return settings.replication().messages().isOn()
+                ? List.of(settings.replication().messagePrefix())
+                : List.of();
     }
 }

@@ -59,8 +59,7 @@ public enum Setting {
             Topic.REPLICATION,
             Kind.TEXT,
             "sluice:",
-            Availability.LATER,
-            "prefix of the messages meant for clients; not empty"),
+            "prefix of the messages meant for clients, what follows it is the channel; not empty"),
     STATUS_INTERVAL(Topic.REPLICATION, Kind.DURATION, "10s", "how often the slot is acknowledged at least"),
     TRANSACTION_IMAGES(
             Topic.REPLICATION,
@@ -175,21 +174,32 @@ public enum Setting {
             "30s",
             "how long reading one snapshot may take; a lock on the table is waited for 2s of it at most"),
 
-    MAX_PAYLOAD_BYTES(Topic.CHANNELS, Kind.SIZE, "262144", Availability.LATER, "largest published payload"),
-    PUBLISH_RATE(Topic.CHANNELS, Kind.COUNT, "100", Availability.LATER, "publishes per second per stream"),
-    PRESENCE_RATE(Topic.CHANNELS, Kind.COUNT, "5", Availability.LATER, "presence updates per window per stream"),
-    PRESENCE_WINDOW(Topic.CHANNELS, Kind.DURATION, "30s", Availability.LATER, "the window of that rate"),
-    PRESENCE_BROADCAST(Topic.CHANNELS, Kind.DURATION, "1500ms", Availability.LATER, "how often differences are sent"),
-    PRESENCE_MAX_KEYS(Topic.CHANNELS, Kind.COUNT, "10", Availability.LATER, "presence keys per channel"),
+    MAX_PAYLOAD_BYTES(
+            Topic.CHANNELS, Kind.SIZE, "262144", "largest published payload; less than SLUICE_STREAM_QUEUE_BYTES"),
+    PUBLISH_RATE(Topic.CHANNELS, Kind.COUNT, "100", "broadcasts per second per stream; `0` sets no limit"),
+    PRESENCE_RATE(Topic.CHANNELS, Kind.COUNT, "5", "presence requests per window per stream; `0` sets no limit"),
+    PRESENCE_WINDOW(Topic.CHANNELS, Kind.DURATION, "30s", "the window of that rate"),
+    PRESENCE_BROADCAST(
+            Topic.CHANNELS, Kind.DURATION, "1500ms", "how long changes of presence are collected before they are sent"),
+    PRESENCE_MAX_KEYS(
+            Topic.CHANNELS,
+            Kind.COUNT,
+            "10",
+            "most keys present in one channel; SLUICE_STREAM_QUEUE_BYTES must hold 4608 bytes for each"),
     CHANNELS(
             Topic.CHANNELS,
             Kind.TEXT,
             "room:public",
-            Availability.LATER,
-            "`namespace:mode[:hook_url]`, comma-separated"),
-    CHANNEL_HOOK_TTL(Topic.CHANNELS, Kind.DURATION, "60s", Availability.LATER, "how long a hook's verdict holds"),
-    CHANNEL_HOOK_TIMEOUT(Topic.CHANNELS, Kind.DURATION, "2s", Availability.LATER, "how long one hook call may take"),
-    CHANNEL_HOOK_BEARER(Topic.CHANNELS, Kind.SECRET, "", Availability.LATER, "credential the hooks expect"),
+            "namespaces, comma-separated, each `name:public`, `name:owner` or `name:hook:https://...`; a channel of any"
+                    + " other namespace is refused"),
+    CHANNEL_HOOK_TTL(
+            Topic.CHANNELS,
+            Kind.DURATION,
+            "60s",
+            "how long a hook's verdict holds that does not say so itself; `0` asks again at every refresh of the"
+                    + " catalog"),
+    CHANNEL_HOOK_TIMEOUT(Topic.CHANNELS, Kind.DURATION, "2s", "how long one call to a hook may take"),
+    CHANNEL_HOOK_BEARER(Topic.CHANNELS, Kind.SECRET, "", "credential the hooks expect; sent only when set"),
 
     REVOCATION_ENABLED(
             Topic.REVOCATION,

@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.channel.ChannelSettings;
+import sluice.core.channel.Namespace;
 import sluice.core.session.RevocationTables;
 import sluice.core.wal.SlotName;
 import sluice.server.postgres.PostgresUrl;
@@ -21,6 +23,7 @@ public record Settings(
         Rights rights,
         Streams streams,
         Snapshots snapshots,
+        Channels channels,
         @Nullable Revocation revocation,
         Operation operation) {
 
@@ -180,6 +183,30 @@ public record Settings(
         public enum Lookup {
             ON,
             OFF
+        }
+    }
+
+    /// Broadcasts and presence.
+    ///
+    /// @param publishRate a second and stream; 0 for no limit
+    /// @param presenceRate a window and stream; 0 for no limit
+    /// @param hookBearer null when the hooks expect none
+    public record Channels(
+            List<Namespace> namespaces,
+            ByteSize payloadBytesMax,
+            int publishRate,
+            int presenceRate,
+            Duration presenceWindow,
+            Duration presenceBroadcast,
+            int presenceKeysMax,
+            Duration hookTtl,
+            Duration hookTimeout,
+            @Nullable Secret hookBearer) {
+        /// What one member may take in a list of them.
+        public static final int MEMBER_BYTES_MAX = ChannelSettings.META_BYTES_MAX + 512;
+
+        public Channels {
+            namespaces = List.copyOf(namespaces);
         }
     }
 

@@ -24,6 +24,9 @@ import sluice.server.postgres.PostgresUrl;
 /// refuses to be empty. Used once, on the starting thread.
 public final class SettingsReader {
     private static final int NAME_BYTES_MAX = 63;
+    /// Of a mebibyte, what the payload's envelope leaves.
+    private static final int BODY_BYTES_MAX = (1 << 20) - 4096;
+
     private static final Duration HEARTBEAT_MIN = Duration.ofSeconds(5);
 
     private final Map<String, String> environment;
@@ -73,6 +76,7 @@ public final class SettingsReader {
                 rights(),
                 streams(),
                 snapshots(),
+                channels(),
                 new RevocationReader(environment, problems).read(),
                 operation());
         problems.throwIfAny();
@@ -326,6 +330,42 @@ public final class SettingsReader {
                 count(Setting.SNAPSHOT_MAX_CONCURRENT, 1, 1000),
                 count(Setting.SNAPSHOT_MAX_ROWS, 1, 100_000_000),
                 duration(Setting.SNAPSHOT_TIMEOUT, Duration.ofMillis(100)));
+    }
+
+    private Settings.Channels channels() {
+        long queue = size(Setting.STREAM_QUEUE_BYTES, 0).bytes();
+        ByteSize payload = size(Setting.MAX_PAYLOAD_BYTES, 1);
+        if (payload.bytes() >= queue) {
+            problems.add(
+                    Setting.MAX_PAYLOAD_BYTES,
+                    "is not less than SLUICE_STREAM_QUEUE_BYTES, so such a payload could never be queued",
+                    "lower it, or raise SLUICE_STREAM_QUEUE_BYTES");
+        } else if (payload.bytes() > BODY_BYTES_MAX) {
+            problems.add(
+                    Setting.MAX_PAYLOAD_BYTES,
+                    "is more than the body of a request may hold",
+                    "at most " + BODY_BYTES_MAX + " bytes");
+        }
+        int keys = count(Setting.PRESENCE_MAX_KEYS, 1, 1_000_000);
+        if ((long) keys * Settings.Channels.MEMBER_BYTES_MAX > queue) {
+            problems.add(
+                    Setting.PRESENCE_MAX_KEYS,
+                    "is so much that a list of the members may be too large for SLUICE_STREAM_QUEUE_BYTES",
+                    "lower it, or raise SLUICE_STREAM_QUEUE_BYTES to " + Settings.Channels.MEMBER_BYTES_MAX
+                            + " bytes for each");
+        }
+        Secret bearer = (Secret) required(Setting.CHANNEL_HOOK_BEARER);
+        return new Settings.Channels(
+                NamespaceList.read(text(Setting.CHANNELS), problems),
+                payload,
+                count(Setting.PUBLISH_RATE, 0, 1_000_000),
+                count(Setting.PRESENCE_RATE, 0, 1_000_000),
+                duration(Setting.PRESENCE_WINDOW, Duration.ofMillis(100)),
+                duration(Setting.PRESENCE_BROADCAST, Duration.ofMillis(50)),
+                keys,
+                duration(Setting.CHANNEL_HOOK_TTL, Duration.ZERO),
+                duration(Setting.CHANNEL_HOOK_TIMEOUT, Duration.ofMillis(10)),
+                bearer.reveal().isEmpty() ? null : bearer);
     }
 
     private Settings.Operation operation() {

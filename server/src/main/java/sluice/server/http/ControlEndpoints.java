@@ -45,6 +45,15 @@ final class ControlEndpoints {
         control(request, reader, ControlBody::unsubscribe);
     }
 
+    void publish(Request request, RequestReader reader) {
+        long payloadBytesMax = context.settings().limits().payloadBytesMax();
+        control(request, reader, body -> ChannelBody.publish(body, payloadBytesMax));
+    }
+
+    void presence(Request request, RequestReader reader) {
+        control(request, reader, ChannelBody::presence);
+    }
+
     /// Token, body, then the engine.
     private void control(Request request, RequestReader reader, Function<byte[], ControlBody> body) {
         String bearer = request.bearer();

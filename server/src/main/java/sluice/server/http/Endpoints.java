@@ -18,6 +18,8 @@ final class Endpoints {
         STREAM,
         SUBSCRIBE,
         UNSUBSCRIBE,
+        PUBLISH,
+        PRESENCE,
         TOKEN,
         REFRESH_KEYS,
         DROP_SHAPES,
@@ -47,6 +49,8 @@ final class Endpoints {
             case STREAM -> opening.open(request, reader);
             case SUBSCRIBE -> control.subscribe(request, reader);
             case UNSUBSCRIBE -> control.unsubscribe(request, reader);
+            case PUBLISH -> control.publish(request, reader);
+            case PRESENCE -> control.presence(request, reader);
             case TOKEN -> control.token(request, reader);
             case REFRESH_KEYS -> control.refreshKeys(request, reader);
             case DROP_SHAPES -> control.dropShapes(request, reader);
@@ -83,6 +87,8 @@ final class Endpoints {
             case "/stream" -> Route.STREAM;
             case "/subscribe" -> Route.SUBSCRIBE;
             case "/unsubscribe" -> Route.UNSUBSCRIBE;
+            case "/publish" -> Route.PUBLISH;
+            case "/presence" -> Route.PRESENCE;
             case "/token" -> Route.TOKEN;
             case "/admin/jwks/refresh" -> Route.REFRESH_KEYS;
             case "/admin/shapes/drop" -> Route.DROP_SHAPES;

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import sluice.core.event.EventBody;
+import sluice.core.event.PassingEvent;
 import sluice.core.stream.SubscriptionTag;
 
 /// Frames of one stream that wait to be written, in order. Not shared between threads.
@@ -22,7 +23,7 @@ final class FrameQueue {
     private @Nullable SubscriptionTag[] tags = new SubscriptionTag[FIRST_CAPACITY];
     private long[] seqs = new long[FIRST_CAPACITY];
 
-    /// `EventBody` for a change, `byte[]` for a whole frame.
+    /// `EventBody` for a change, `PassingEvent`, or `byte[]` for a whole frame.
     private @Nullable Object[] bodies = new Object[FIRST_CAPACITY];
 
     private int head;
@@ -46,11 +47,14 @@ final class FrameQueue {
     }
 
     static int weight(Object body) {
-        return body instanceof EventBody event ? event.weightBytes() : ((byte[]) body).length;
+        if (body instanceof EventBody event) {
+            return event.weightBytes();
+        }
+        return body instanceof PassingEvent event ? event.weightBytes() : ((byte[]) body).length;
     }
 
     /// @param tag null for a whole frame
-    /// @param body an `EventBody` or a whole frame's bytes
+    /// @param body an `EventBody`, a `PassingEvent` or a whole frame's bytes
     void add(@Nullable SubscriptionTag tag, long seq, Object body) {
         if (size == bodies.length) {
             grow();
@@ -114,6 +118,9 @@ final class FrameQueue {
                     + 1
                     + event.tail().length;
         }
+        if (body instanceof PassingEvent event) {
+            return event.kind().head().length + tag(slot).labelJson().length + event.tail().length;
+        }
         return ((byte[]) body).length;
     }
 
@@ -123,6 +130,10 @@ final class FrameQueue {
             Object body = body(head);
             if (body instanceof EventBody event) {
                 writeChange(out, tag(head), seqs[head], event);
+            } else if (body instanceof PassingEvent event) {
+                out.writeBytes(event.kind().head());
+                out.writeBytes(tag(head).labelJson());
+                out.writeBytes(event.tail());
             } else {
                 out.writeBytes((byte[]) body);
             }

@@ -26,9 +26,15 @@ public record HttpSettings(
     /// @param queueBytesMax bytes one stream may have waiting
     /// @param sendBufferBytes kernel send buffer asked for each connection, so that a client that does not read is
     ///     noticed before it holds megabytes; 0 leaves it to the kernel
+    /// @param payloadBytesMax of a broadcast
     public record Limits(
-            int streamsMax, int connectionsMax, int queueEventsMax, long queueBytesMax, int sendBufferBytes) {
-        public static final Limits DEFAULT = new Limits(0, 100_000, 256, 4 << 20, 128 << 10);
+            int streamsMax,
+            int connectionsMax,
+            int queueEventsMax,
+            long queueBytesMax,
+            int sendBufferBytes,
+            long payloadBytesMax) {
+        public static final Limits DEFAULT = new Limits(0, 100_000, 256, 4 << 20, 128 << 10, 256 << 10);
     }
 
     /// Durations.

@@ -74,6 +74,15 @@ final class JsonBody {
         return value.textValue().isEmpty() ? null : value.textValue();
     }
 
+    /// False when it is absent or null.
+    static boolean flag(JsonNode object, String name) {
+        JsonNode value = object.get(name);
+        if (value != null && !value.isNull() && !value.isBoolean()) {
+            throw bad("\"" + name + "\" must be true or false");
+        }
+        return value != null && value.booleanValue();
+    }
+
     static String requiredText(JsonNode object, String name) {
         String text = text(object, name);
         if (text == null) {

@@ -2,6 +2,7 @@ package sluice.server.http;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import sluice.core.event.EventBody;
 import sluice.core.stream.SubscriptionTag;
 
 /// What one commit gives the streams of one shard, in columns. Filled by the engine's thread, then handed over whole
@@ -132,7 +133,7 @@ final class ShardBatch implements Runnable {
         int first = -1;
         int last = -1;
         for (int entry = head; entry >= 0; entry = next[entry]) {
-            boolean takenBack = entry < retraction && tags[entry] != null;
+            boolean takenBack = entry < retraction && body(entry) instanceof EventBody;
             if (takenBack || body(entry) == RETRACTION) {
                 continue;
             }

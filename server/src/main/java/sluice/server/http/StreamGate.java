@@ -34,7 +34,7 @@ public interface StreamGate {
     ///
     /// @param number its answer comes under this
     /// @param streamId as the client named it
-    /// @param requestId for log lines only
+    /// @param requestId for log lines and hooks only
     record ControlCall(long number, String streamId, Identity caller, ControlRequest request, String requestId) {}
 
     /// @param number its answer comes under this
@@ -49,7 +49,7 @@ public interface StreamGate {
 
     /// A verified request for a stream.
     ///
-    /// @param requestId for log lines only
+    /// @param requestId for log lines and hooks only
     record OpenStream(
             StreamHandle stream, Identity identity, List<SubscriptionRequest> subscriptions, String requestId) {
         public OpenStream {

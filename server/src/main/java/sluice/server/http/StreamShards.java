@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
+import sluice.core.event.PassingEvent;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamHandle;
@@ -88,6 +89,12 @@ public final class StreamShards implements FrameSink {
     public void retract(StreamHandle stream) {
         SseStream target = (SseStream) stream;
         target.owner().filling().retract(target);
+    }
+
+    @Override
+    public void passing(StreamHandle stream, SubscriptionTag tag, PassingEvent event) {
+        SseStream target = (SseStream) stream;
+        target.owner().filling().add(target, tag, 0, event);
     }
 
     @Override

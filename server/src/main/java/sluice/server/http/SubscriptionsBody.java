@@ -5,10 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.channel.Namespaces;
 import sluice.core.error.RequestException;
+import sluice.core.shape.ChannelRequest;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.ShapeRequest.Transitions;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.shape.SubscriptionTarget;
 
 /// The body of `POST /stream`, and the entries of `POST /subscribe`.
 ///
@@ -19,8 +22,7 @@ final class SubscriptionsBody {
     static final int LABEL_CHARS_MAX = 256;
 
     private static final List<String> TOP_LEVEL_LATER = List.of("transactions");
-    private static final List<String> ENTRY_LATER = List.of("channel", "presence");
-    private static final List<String> ENTRY_MEMBERS = List.of("sub", "shape", "resume");
+    private static final List<String> ENTRY_MEMBERS = List.of("sub", "shape", "channel", "presence", "resume");
     private static final List<String> SHAPE_LATER = List.of("track", "resync");
     private static final List<String> SHAPE_MEMBERS =
             List.of("schema", "table", "filter", "columns", "ops", "transitions", "initial");
@@ -85,25 +87,51 @@ final class SubscriptionsBody {
                 throw new Unreadable("\"sub\" is longer than " + LABEL_CHARS_MAX + " characters");
             }
             for (Map.Entry<String, JsonNode> member : entry.properties()) {
-                if (ENTRY_LATER.contains(member.getKey())) {
-                    throw new Unreadable(notSupported(member.getKey()));
-                }
                 if (!ENTRY_MEMBERS.contains(member.getKey())) {
                     throw new Unreadable(JsonBody.unknown(member.getKey()));
                 }
             }
-            JsonNode shape = entry.get("shape");
-            ShapeRequest read = shape == null || shape.isNull() ? null : shape(shape);
-            JsonNode resume = entry.get("resume");
-            if (read != null && resume != null && !resume.isNull()) {
-                read = read.resumedAt(ResumeBody.ofShape(resume));
-            }
-            return new SubscriptionRequest(label, read, null);
+            return new SubscriptionRequest(label, target(entry), null);
         } catch (RequestException e) {
             return new SubscriptionRequest(label, null, e.getMessage());
         } catch (Unreadable e) {
             return new SubscriptionRequest(label, null, e.problem);
         }
+    }
+
+    private static @Nullable SubscriptionTarget target(JsonNode entry) throws Unreadable {
+        JsonNode shape = entry.get("shape");
+        String channel = text(entry, "channel");
+        boolean presence = flag(entry, "presence");
+        JsonNode resume = entry.get("resume");
+        boolean resumes = resume != null && !resume.isNull();
+        if (shape == null || shape.isNull()) {
+            if (channel != null && resumes) {
+                throw new Unreadable("what was said in a channel is not replayed");
+            }
+            return channel == null ? null : channel(channel, presence);
+        }
+        if (channel != null || presence) {
+            throw new Unreadable("a subscription has a shape or a channel, not both");
+        }
+        ShapeRequest read = shape(shape);
+        return resume == null || !resumes ? read : read.resumedAt(ResumeBody.ofShape(resume));
+    }
+
+    private static ChannelRequest channel(String channel, boolean presence) throws Unreadable {
+        if (channel.length() > Namespaces.NAME_CHARS_MAX) {
+            throw new Unreadable("\"channel\" is longer than " + Namespaces.NAME_CHARS_MAX + " characters");
+        }
+        return new ChannelRequest(
+                channel, presence ? ChannelRequest.Members.LISTED : ChannelRequest.Members.NOT_LISTED);
+    }
+
+    private static boolean flag(JsonNode object, String name) throws Unreadable {
+        JsonNode value = object.get(name);
+        if (value != null && !value.isNull() && !value.isBoolean()) {
+            throw new Unreadable("\"" + name + "\" must be true or false");
+        }
+        return value != null && value.booleanValue();
     }
 
     private static ShapeRequest shape(JsonNode shape) throws Unreadable {
@@ -171,13 +199,6 @@ final class SubscriptionsBody {
     }
 
     private static Transitions transitions(JsonNode shape) throws Unreadable {
-        JsonNode value = shape.get("transitions");
-        if (value == null || value.isNull()) {
-            return Transitions.NOT_REPORTED;
-        }
-        if (!value.isBoolean()) {
-            throw new Unreadable("\"transitions\" must be true or false");
-        }
-        return value.booleanValue() ? Transitions.REPORTED : Transitions.NOT_REPORTED;
+        return flag(shape, "transitions") ? Transitions.REPORTED : Transitions.NOT_REPORTED;
     }
 }

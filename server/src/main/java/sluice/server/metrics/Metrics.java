@@ -31,6 +31,7 @@ public final class Metrics {
     private final Figures figures = new Figures();
     private final TableNames tables = new TableNames();
     private final AuthorizationMetrics authorization = new AuthorizationMetrics(figures, tables);
+    private final ChannelMetrics channels = new ChannelMetrics(figures);
 
     private final Gauge walLsn = figures.gauge("sluice_wal_lsn", "Positions in the log, as a number of bytes.", "kind");
     private final Gauge walLagBytes = figures.gauge("sluice_wal_lag_bytes", "Log received but not yet confirmed.");
@@ -159,6 +160,11 @@ public final class Metrics {
     /// What there is, for comparison with the documentation.
     List<Figures.Figure> figures() {
         return figures.made();
+    }
+
+    /// The figures about broadcasts, presence and hooks.
+    public ChannelMetrics channels() {
+        return channels;
     }
 
     public AuthorizationMetrics authorization() {

@@ -49,6 +49,7 @@ public final class EffectRunner implements EffectSink {
     private final Consumer<CatalogImage> keys;
     private final Consumer<Effect.Counted> census;
     private final Consumer<Effect.Answered> answers;
+    private final Consumer<Effect.AskHook> hooks;
 
     /// What the runner hands things to.
     ///
@@ -56,13 +57,15 @@ public final class EffectRunner implements EffectSink {
     /// @param keys takes each catalog the engine goes by
     /// @param census takes what the engine counted
     /// @param answers takes what came of clients' requests
+    /// @param hooks asks hooks
     public record Targets(
             WalInbox inbox,
             EngineThread engine,
             Consumer<Notice> log,
             Consumer<CatalogImage> keys,
             Consumer<Effect.Counted> census,
-            Consumer<Effect.Answered> answers) {}
+            Consumer<Effect.Answered> answers,
+            Consumer<Effect.AskHook> hooks) {}
 
     /// Who answers what is asked.
     public record Sources(Database database, Snapshots snapshots) {}
@@ -82,6 +85,7 @@ public final class EffectRunner implements EffectSink {
         this.keys = targets.keys();
         this.census = targets.census();
         this.answers = targets.answers();
+        this.hooks = targets.hooks();
     }
 
     @Override
@@ -92,6 +96,7 @@ public final class EffectRunner implements EffectSink {
             case Effect.UseCatalog(var catalog) -> keys.accept(catalog);
             case Effect.Counted counted -> census.accept(counted);
             case Effect.Answered answered -> answers.accept(answered);
+            case Effect.AskHook asked -> hooks.accept(asked);
             case Effect.LoadCatalog(var id, var scope) ->
                 ask(
                         scope instanceof CatalogScope.Everything ? everythingGate : tablesGate,

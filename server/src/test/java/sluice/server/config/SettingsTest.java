@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import sluice.core.channel.Namespace;
 import sluice.core.session.RevocationTables;
 import sluice.core.wal.SlotName;
 import sluice.server.config.Settings.Toggle;
@@ -179,6 +180,17 @@ class SettingsTest {
                 "SLUICE_REVOCATION_USERS_TABLE", "app.people",
                 "SLUICE_REVOCATION_USERS_BAN_COLUMN", "locked_until",
                 "SLUICE_REVOCATION_SESSION_LOOKUP", "true",
+                "SLUICE_MESSAGE_PREFIX", "live.",
+                "SLUICE_MAX_PAYLOAD_BYTES", "1KiB",
+                "SLUICE_PUBLISH_RATE", "14",
+                "SLUICE_PRESENCE_RATE", "0",
+                "SLUICE_PRESENCE_WINDOW", "15s",
+                "SLUICE_PRESENCE_BROADCAST", "100ms",
+                "SLUICE_PRESENCE_MAX_KEYS", "16",
+                "SLUICE_CHANNELS", "lobby:public, mine:owner,team:hook:https://app.example:8443/hook?x=1",
+                "SLUICE_CHANNEL_HOOK_TTL", "0",
+                "SLUICE_CHANNEL_HOOK_TIMEOUT", "3s",
+                "SLUICE_CHANNEL_HOOK_BEARER", "geheim",
                 "SLUICE_METRICS_ENABLED", "false",
                 "SLUICE_DIAGNOSTICS_ENABLED", "false",
                 "SLUICE_LAG_DEGRADED", "0",
@@ -211,7 +223,7 @@ class SettingsTest {
                         Toggle.ON,
                         2,
                         Toggle.OFF,
-                        "sluice:",
+                        "live.",
                         Duration.ofSeconds(2),
                         Settings.Replication.Images.ALL,
                         new ByteSize(1 << 20),
@@ -299,6 +311,62 @@ class SettingsTest {
                 .hasSize(1);
         assertThat(problems(with("SLUICE_REVOCATION_ENABLED", "true", "SLUICE_REVOCATION_USERS_BAN_COLUMN", "x")))
                 .hasSize(1);
+    }
+
+    @Test
+    void every_variable_about_channels_is_read() {
+        assertThat(read(everything()).channels())
+                .isEqualTo(new Settings.Channels(
+                        List.of(
+                                new Namespace("lobby", new Namespace.Admission.Everyone()),
+                                new Namespace("mine", new Namespace.Admission.Owner()),
+                                new Namespace(
+                                        "team", new Namespace.Admission.Hook("https://app.example:8443/hook?x=1"))),
+                        new ByteSize(1024),
+                        14,
+                        0,
+                        Duration.ofSeconds(15),
+                        Duration.ofMillis(100),
+                        16,
+                        Duration.ZERO,
+                        Duration.ofSeconds(3),
+                        new Secret("geheim")));
+        assertThat(read(required()).channels())
+                .isEqualTo(new Settings.Channels(
+                        List.of(new Namespace("room", new Namespace.Admission.Everyone())),
+                        new ByteSize(262144),
+                        100,
+                        5,
+                        Duration.ofSeconds(30),
+                        Duration.ofMillis(1500),
+                        10,
+                        Duration.ofSeconds(60),
+                        Duration.ofSeconds(2),
+                        null));
+    }
+
+    @Test
+    void a_list_of_namespaces_that_says_nothing_certain_is_refused() {
+        for (String wrong : List.of(
+                "room",
+                "room:",
+                "room:open",
+                "room:public,",
+                "room:public,room:owner",
+                "room:public:http://x",
+                "my room:public",
+                ":public",
+                "team:hook",
+                "team:hook:",
+                "team:hook:ftp://app/hook",
+                "team:hook:https://u:geheim@app/hook",
+                "team:hook:https:///hook",
+                "room:Public")) {
+            assertRefused("SLUICE_CHANNELS", wrong);
+            SettingsException refused =
+                    catchThrowableOfType(SettingsException.class, () -> read(with("SLUICE_CHANNELS", wrong)));
+            assertThat(refused).hasMessageNotContaining("geheim");
+        }
     }
 
     @Test
@@ -396,6 +464,10 @@ class SettingsTest {
         assertRefused("SLUICE_SLOT_NAME", "Sluice");
         assertRefused("SLUICE_MESSAGE_PREFIX", "");
         assertRefused("SLUICE_SPILL_DIR", "relative/folder");
+        assertRefused("SLUICE_MAX_PAYLOAD_BYTES", "4MiB");
+        assertRefused("SLUICE_PRESENCE_MAX_KEYS", "0");
+        assertRefused("SLUICE_PRESENCE_MAX_KEYS", "1000");
+        assertRefused("SLUICE_PRESENCE_BROADCAST", "0");
     }
 
     private static void assertRefused(String variable, String value) {

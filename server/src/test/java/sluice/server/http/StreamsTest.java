@@ -26,7 +26,7 @@ class StreamsTest {
 
     private static TestServer smallQueue(int events, long bytes, Duration write) throws IOException {
         return new TestServer(settings -> TestServer.limits(
-                        limits -> new HttpSettings.Limits(0, 1_000, events, bytes, 16 * 1024))
+                        limits -> new HttpSettings.Limits(0, 1_000, events, bytes, 16 * 1024, 1024))
                 .apply(TestServer.times(times -> TestServer.shortTimes(LONG, write))
                         .apply(settings)));
     }
@@ -388,7 +388,7 @@ class StreamsTest {
     @Test
     void streams_past_the_limit_are_refused_until_one_leaves() throws Exception {
         try (TestServer server =
-                new TestServer(TestServer.limits(limits -> new HttpSettings.Limits(1, 1_000, 256, 4 << 20, 0)))) {
+                new TestServer(TestServer.limits(limits -> new HttpSettings.Limits(1, 1_000, 256, 4 << 20, 0, 1024)))) {
             RawClient first = server.stream();
             try (RawClient second = server.client()) {
                 second.openStream(server.tokens.of("bob"));

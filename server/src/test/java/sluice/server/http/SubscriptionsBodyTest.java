@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
+import sluice.core.shape.ChannelRequest;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
 
@@ -33,8 +34,9 @@ class SubscriptionsBodyTest {
     @Test
     void every_member_is_read_as_written() {
         SubscriptionRequest read = entry("""
-                {"sub":"docs","shape":{"schema":"App","table":"T","filter":"a=eq.1","columns":["b","a"],
-                 "ops":["insert"," * "],"transitions":true,"initial":"none"}}""");
+            {"sub":"docs","shape":{"schema":"App","table":"T","filter":"a=eq.1","columns":["b","a"],
+             "ops":["insert"," * "],"transitions":true,"initial":"none"}}\
+            """);
         assertThat(read)
                 .isEqualTo(new SubscriptionRequest(
                         "docs",
@@ -90,6 +92,24 @@ class SubscriptionsBodyTest {
     }
 
     @Test
+    void a_channel_is_asked_for_with_or_without_the_list_of_members() {
+        List<SubscriptionRequest> read = parse("""
+            {"subscriptions":[{"sub":"a","channel":"room:1","presence":true},{"sub":"b","channel":"room:2"}]}
+            """);
+
+        assertThat(read.get(0).target()).isEqualTo(new ChannelRequest("room:1", ChannelRequest.Members.LISTED));
+        assertThat(read.get(1).target()).isEqualTo(new ChannelRequest("room:2", ChannelRequest.Members.NOT_LISTED));
+    }
+
+    @Test
+    void a_channel_with_a_name_too_long_is_refused() {
+        assertThat(parse("{\"subscriptions\":[{\"sub\":\"a\",\"channel\":\"room:" + "x".repeat(252) + "\"}]}")
+                        .getFirst()
+                        .problem())
+                .isEqualTo("\"channel\" is longer than 256 characters");
+    }
+
+    @Test
     void deep_nesting_is_a_bad_request_and_no_overflow() {
         assertThatThrownBy(() -> parse("{\"subscriptions\":" + "[".repeat(500_000)))
                 .hasMessage("the body is not valid JSON");
@@ -100,8 +120,12 @@ class SubscriptionsBodyTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "{\"sub\":\"a\",\"channel\":\"room:1\"} | \"channel\" is not supported yet",
-                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\"},\"presence\":true} | \"presence\" is not supported yet",
+                "{\"sub\":\"a\",\"channel\":7} | \"channel\" must be a string",
+                "{\"sub\":\"a\",\"channel\":\"room:1\",\"presence\":\"yes\"} | \"presence\" must be true or false",
+                "{\"sub\":\"a\",\"channel\":\"room:1\",\"shape\":{\"table\":\"t\"}} | a subscription has a shape or a"
+                        + " channel, not both",
+                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\"},\"presence\":true} | a subscription has a shape or a"
+                        + " channel, not both",
                 "{\"sub\":\"a\",\"shapes\":{}} | unknown member \"shapes\"",
                 "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"where\":\"x\"}} | unknown member \"where\"",
                 "{\"sub\":1} | \"sub\" must be a string",
@@ -109,10 +133,13 @@ class SubscriptionsBodyTest {
                 "{\"sub\":\"a\",\"shape\":{}} | \"table\" is missing",
                 "{\"sub\":\"a\",\"shape\":{\"table\":7}} | \"table\" must be a string",
                 "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"filter\":[]}} | \"filter\" must be a string",
-                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"columns\":\"a\"}} | \"columns\" must be an array of strings",
+                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"columns\":\"a\"}} | \"columns\" must be an array of"
+                        + " strings",
                 "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"ops\":[1]}} | \"ops\" must be an array of strings",
-                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"transitions\":\"yes\"}} | \"transitions\" must be true or false",
-                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"initial\":\"all\"}} | \"initial\" must be \"none\" or \"snapshot\"",
+                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"transitions\":\"yes\"}} | \"transitions\" must be true or"
+                        + " false",
+                "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"initial\":\"all\"}} | \"initial\" must be \"none\" or"
+                        + " \"snapshot\"",
                 "7 | a subscription must be an object"
             })
     void an_entry_that_cannot_be_read_says_why_and_harms_no_other(String json, String problem) {

@@ -79,7 +79,7 @@ class MetricsTest {
         Set<String> notMoved = new TreeSet<>();
         metrics.figures().forEach(figure -> notMoved.add(figure.name()));
         String calls = sources(root.resolve("server/src/main/java/sluice/server"));
-        for (Class<?> owner : List.of(Metrics.class, AuthorizationMetrics.class)) {
+        for (Class<?> owner : List.of(Metrics.class, AuthorizationMetrics.class, ChannelMetrics.class)) {
             for (Method method : owner.getMethods()) {
                 if (method.getDeclaringClass() == owner
                         && method.getReturnType() == void.class
@@ -100,7 +100,10 @@ class MetricsTest {
         Object[] arguments = Arrays.stream(method.getParameterTypes())
                 .map(MetricsTest::argument)
                 .toArray();
-        method.invoke(method.getDeclaringClass() == Metrics.class ? own : own.authorization(), arguments);
+        Class<?> owner = method.getDeclaringClass();
+        method.invoke(
+                owner == Metrics.class ? own : owner == ChannelMetrics.class ? own.channels() : own.authorization(),
+                arguments);
         String shown = new String(own.scrape(), StandardCharsets.UTF_8);
         return own.figures().stream()
                 .map(Figures.Figure::name)

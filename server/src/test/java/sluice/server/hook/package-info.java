@@ -1,0 +1,4 @@
+@NullMarked
+package sluice.server.hook;
+
+import org.jspecify.annotations.NullMarked;
