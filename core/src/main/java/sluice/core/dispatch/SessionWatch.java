@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Collation;
@@ -31,7 +32,8 @@ import sluice.core.stream.StreamState;
 import sluice.core.transaction.Change;
 import sluice.core.wal.Lsn;
 
-/// Watches the tables of sessions and users in the log, and closes the streams of whom they end.
+/// Watches the tables of sessions and users in the log, and closes the streams of whom they end, and those whose
+/// token has expired.
 ///
 /// Each commit is shown before any row of it is dispatched, so a stream that the commit ends gets nothing of it. A
 /// commit that comes in pieces is shown piece by piece: closing a stream drops what the open commit gave it.
@@ -51,7 +53,7 @@ final class SessionWatch {
     }
 
     /// By which keys a stream is found.
-    private record Keys(@Nullable String session, @Nullable String user) {}
+    private record Keys(@Nullable String session, @Nullable String user, Instant expiresAt) {}
 
     private final Host host;
     private final EffectSink effects;
@@ -61,6 +63,7 @@ final class SessionWatch {
     private final Map<StreamState, Keys> keysByStream = new LinkedHashMap<>();
     private final Map<String, Set<StreamState>> streamsBySession = new LinkedHashMap<>();
     private final Map<String, Set<StreamState>> streamsByUser = new LinkedHashMap<>();
+    private final TreeMap<Instant, Set<StreamState>> streamsByExpiry = new TreeMap<>();
 
     private @Nullable IdType sessionType;
     private @Nullable IdType userType;
@@ -124,13 +127,12 @@ final class SessionWatch {
 
     /// A stream may be found from here on. It is known under what its identity says now.
     void opened(StreamState stream) {
-        if (tables == null) {
-            return;
-        }
-        Keys keys = new Keys(revocations.session(stream.identity()), revocations.user(stream.identity()));
+        Identity caller = stream.identity();
+        Keys keys = new Keys(revocations.session(caller), revocations.user(caller), caller.expiresAt());
         keysByStream.put(stream, keys);
         add(streamsBySession, keys.session(), stream);
         add(streamsByUser, keys.user(), stream);
+        add(streamsByExpiry, keys.expiresAt(), stream);
     }
 
     /// A stream is gone, or its identity is about to be another.
@@ -139,16 +141,17 @@ final class SessionWatch {
         if (keys != null) {
             remove(streamsBySession, keys.session(), stream);
             remove(streamsByUser, keys.user(), stream);
+            remove(streamsByExpiry, keys.expiresAt(), stream);
         }
     }
 
-    private static void add(Map<String, Set<StreamState>> streams, @Nullable String key, StreamState stream) {
+    private static <K> void add(Map<K, Set<StreamState>> streams, @Nullable K key, StreamState stream) {
         if (key != null) {
             streams.computeIfAbsent(key, _ -> new LinkedHashSet<>(2)).add(stream);
         }
     }
 
-    private static void remove(Map<String, Set<StreamState>> streams, @Nullable String key, StreamState stream) {
+    private static <K> void remove(Map<K, Set<StreamState>> streams, @Nullable K key, StreamState stream) {
         Set<StreamState> found = key == null ? null : streams.get(key);
         if (found != null) {
             found.remove(stream);
@@ -380,8 +383,14 @@ final class SessionWatch {
                 : IdType.of(host.catalog().type(definition.columns().get(column).typeOid()));
     }
 
-    /// Time has passed: the catalog may be another.
+    /// Time has passed: tokens may have expired, and the catalog may be another.
     void tick(Instant now) {
+        while (!streamsByExpiry.isEmpty() && !streamsByExpiry.firstKey().isAfter(now)) {
+            for (StreamState stream : List.copyOf(streamsByExpiry.firstEntry().getValue())) {
+                closed(stream);
+                host.closeStream(stream, CloseReason.TOKEN_EXPIRED, ErrorCode.TOKEN_EXPIRED, "the token has expired");
+            }
+        }
         if (tables != null) {
             catalogMoved(now);
         }

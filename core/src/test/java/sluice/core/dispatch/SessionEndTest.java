@@ -209,6 +209,27 @@ class SessionEndTest {
     }
 
     @Test
+    void a_quiet_stream_ends_when_its_token_does_and_one_with_a_newer_token_later() {
+        Received quiet = world.open("quiet", world.now().plusSeconds(10), notesShape("a"));
+        Received renewed = world.open("renewed", world.now().plusSeconds(10), notesShape("a"));
+        world.step(new Input.Control(
+                ++lastId,
+                "renewed",
+                new Identity("renewed", "authenticated", "{}", world.now().plusSeconds(20)),
+                new ControlRequest.Token()));
+
+        world.pass(Duration.ofSeconds(9));
+        assertThat(quiet.closed).isNull();
+        world.pass(Duration.ofSeconds(1));
+        assertThat(quiet.closed).isEqualTo(CloseReason.TOKEN_EXPIRED);
+        assertThat(quiet.only("error")).contains("token_expired");
+        assertThat(renewed.closed).isNull();
+        world.pass(Duration.ofSeconds(10));
+        assertThat(renewed.closed).isEqualTo(CloseReason.TOKEN_EXPIRED);
+        assertThat(world.engine.streamCount()).isZero();
+    }
+
+    @Test
     void the_tables_that_end_sessions_are_refused_before_anything_is_asked() {
         world.plan = granted(everything(), FOLD);
         world.forgetEffects();
