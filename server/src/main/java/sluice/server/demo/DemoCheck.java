@@ -118,6 +118,11 @@ public final class DemoCheck {
             }
             out.println();
             phase(console, "a note is read by its owner, a post by its author or by all", notesAndPosts());
+            DemoTokens renewed = DemoTokens.signedWith(DemoKey.loadOrCreate(facts.data()));
+            for (Witness witness : witnesses) {
+                witness.renew(client, facts, renewed.of(witness.person()));
+            }
+            phase(console, "both streams go on under new tokens", notes("renewed"));
             console.script(ReadPolicy.EVERYONE.sql());
             awaitWidened(console, "everyone may read every note");
             phase(console, "the policy is replaced: everyone reads every note", notes("shared"));

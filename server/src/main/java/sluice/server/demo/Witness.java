@@ -23,7 +23,11 @@ import sluice.core.error.WarningCode;
 /// Every row image on the stream must be one that a SELECT as this person has returned after some commit, and the
 /// rows that the events add up to must be those that the SELECT returns. For one thread.
 final class Witness implements AutoCloseable {
-    private static final List<String> TABLES = List.of("notes", "posts");
+    private static final String FIRST_TABLE = "notes";
+
+    /// Subscribed once the stream is open.
+    private static final String SECOND_TABLE = "posts";
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Person person;
@@ -49,27 +53,52 @@ final class Witness implements AutoCloseable {
     private Duration longestDelay = Duration.ZERO;
     private int changes;
     private String tiers = "";
+    private String streamId = "";
 
     private Witness(Person person, EventStream stream) {
         this.person = person;
         this.stream = stream;
     }
 
-    /// Opens the person's stream of all tables and waits for its `ready`.
+    /// Opens the person's stream of one table, waits for its `ready`, and subscribes to the other.
     static Witness open(Person person, HttpClient client, DemoFacts facts) throws DemoException, InterruptedException {
         URI url = URI.create(facts.baseUrl() + DemoOptions.PREFIX + "/stream");
         Witness witness =
                 new Witness(person, EventStream.open(client, url, facts.tokens().of(person), subscriptions()));
         witness.awaitReady();
+        witness.subscribe(client, facts);
         return witness;
+    }
+
+    private void subscribe(HttpClient client, DemoFacts facts) throws DemoException, InterruptedException {
+        JsonNode result = requests(client, facts).subscribe(SECOND_TABLE);
+        tiers += ", " + tier(result) + " from a request of its own";
+    }
+
+    /// The stream goes on under a token signed anew.
+    void renew(HttpClient client, DemoFacts facts, String token) throws DemoException, InterruptedException {
+        int revoked = requests(client, facts).renew(token);
+        if (revoked != 0) {
+            problem("lost " + revoked + " subscriptions by a new token of the same person");
+        }
+    }
+
+    private StreamRequests requests(HttpClient client, DemoFacts facts) {
+        return new StreamRequests(
+                client, facts.baseUrl(), streamId, facts.tokens().of(person));
+    }
+
+    private String tier(JsonNode result) throws DemoException {
+        if (!result.path("ok").asBoolean()) {
+            throw new DemoException(person.label() + "'s subscription was refused: " + result, "");
+        }
+        return result.path("sub").asText() + " in tier " + result.path("tier").asText("?");
     }
 
     private static String subscriptions() {
         ObjectNode request = JSON.createObjectNode();
         ArrayNode subscriptions = request.putArray("subscriptions");
-        for (String table : TABLES) {
-            subscriptions.addObject().put("sub", table).putObject("shape").put("table", table);
-        }
+        subscriptions.addObject().put("sub", FIRST_TABLE).putObject("shape").put("table", FIRST_TABLE);
         return request.toString();
     }
 
@@ -81,12 +110,9 @@ final class Witness implements AutoCloseable {
         }
         List<String> found = new ArrayList<>();
         for (JsonNode subscription : first.data().path("subscriptions")) {
-            if (!subscription.path("ok").asBoolean()) {
-                throw new DemoException(person.label() + "'s subscription was refused: " + subscription, "");
-            }
-            found.add(subscription.path("sub").asText() + " in tier "
-                    + subscription.path("tier").asText("?"));
+            found.add(tier(subscription));
         }
+        streamId = first.data().path("stream_id").asText();
         tiers = String.join(", ", found);
     }
 
@@ -94,7 +120,7 @@ final class Witness implements AutoCloseable {
         return person;
     }
 
-    /// As `ready` gave them.
+    /// As `ready` and the answer to `/subscribe` gave them.
     String tiers() {
         return tiers;
     }

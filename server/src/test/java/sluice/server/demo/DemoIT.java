@@ -130,6 +130,8 @@ class DemoIT {
             int status = check.exitStatus();
             assertThat(status).as(check.output() + check.errors()).isZero();
             assertThat(check.output())
+                    .contains("posts in tier B from a request of its own")
+                    .contains("both streams go on under new tokens")
                     .contains("largest delay from commit to receipt")
                     .contains("passed");
             assertThat(check.handle().descendants()).isEmpty();
