@@ -207,12 +207,19 @@ final class CatchUp {
             stream.handle().tellWhenDrained();
             return false;
         }
+        boolean ofStream = lane.only() == null;
+        if (ofStream) {
+            stream.replays(commit.lsn());
+        }
         dispatch.beginReplay(commit, now);
         for (Change change = lane.peek();
                 change != null && budget > 0 && stream.isOpen() && hasRoom(lane);
                 change = lane.peek()) {
             give(lane, commit.number(), change);
             budget--;
+        }
+        if (ofStream && lane.commit() == null) {
+            stream.replays(null);
         }
         dispatch.endReplay();
         return stream.isOpen();

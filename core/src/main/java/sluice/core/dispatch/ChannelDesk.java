@@ -39,6 +39,9 @@ import sluice.core.wal.Lsn;
 final class ChannelDesk implements HookDesk.Host {
     /// What the desk needs of the engine.
     interface Host {
+        /// The stream is given something of the commit that is being dispatched.
+        void touched(StreamState stream);
+
         Instant now();
 
         EngineMetrics metrics();
@@ -317,8 +320,10 @@ final class ChannelDesk implements HookDesk.Host {
         PassingEvent event = null;
         for (ChannelSubscription to : index.joined(message.channel())) {
             event = event != null ? event : ChannelEvents.broadcast(message.channel(), message.message(), origin, at);
-            if (origin.commitLsn() == null || !holdBack(to, event)) {
+            if (origin.commitLsn() == null) {
                 give(to, event);
+            } else if (!holdBack(to, event) && give(to, event)) {
+                host.touched(to.stream());
             }
         }
     }

@@ -79,6 +79,7 @@ final class CommitDispatch implements Probes.Listener {
     private final List<StreamState> holding = new ArrayList<>();
     private final WithheldTeller withheld;
     private final HeldRelease held;
+    private final TransactionEnds ends;
     private final Consumer<Subscription> candidate = this::candidate;
 
     private Lsn commitLsn = Lsn.ZERO;
@@ -113,7 +114,9 @@ final class CommitDispatch implements Probes.Listener {
         });
         this.probes = new Probes(effects, metrics, settings, host::catalog, this);
         this.order = new CommitOrder(probes.unseen());
-        this.held = new HeldRelease(host, sink, settings, withheld, probes, new RowJudge(metrics, checks));
+        this.ends = new TransactionEnds(sink);
+        this.held = new HeldRelease(
+                host, new HeldRelease.Ports(sink, withheld, ends, probes), settings, new RowJudge(metrics, checks));
         this.leases = new Leases(host, probes.unseen(), effects, metrics, settings);
     }
 
@@ -145,6 +148,11 @@ final class CommitDispatch implements Probes.Listener {
 
     CrossChecks checks() {
         return checks;
+    }
+
+    /// The stream is given something else of the commit that is being dispatched.
+    void touched(StreamState stream) {
+        ends.given(stream, xid, commitLsn, commitTime);
     }
 
     boolean isOpen() {
@@ -215,6 +223,7 @@ final class CommitDispatch implements Probes.Listener {
             held.release(stream, now);
         }
         holding.clear();
+        ends.end();
         sink.endCommit();
         withheld.tell(now);
         change = null;
@@ -349,6 +358,7 @@ final class CommitDispatch implements Probes.Listener {
             return;
         }
         if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
+            ends.given(subscription, xid, commitLsn, commitTime);
             warnOfTruncate(sink, subscription, present(change));
             return;
         }
@@ -403,6 +413,7 @@ final class CommitDispatch implements Probes.Listener {
             return;
         }
         stream.givenOfCommit(body.weightBytes());
+        ends.given(subscription, xid, commitLsn, commitTime);
         sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(serial), body);
     }
 
@@ -410,6 +421,7 @@ final class CommitDispatch implements Probes.Listener {
     private void overflow(StreamState stream) {
         sink.retract(stream.handle());
         stream.retracted();
+        ends.takenBack(stream);
         stream.subscriptions().forEach(subscription -> subscription.rewind(serial));
         HeldCommit last = stream.held().peekLast();
         if (last != null && last.serial() == serial) {
@@ -466,6 +478,7 @@ final class CommitDispatch implements Probes.Listener {
             held.release(stream, now);
         }
         holding.clear();
+        ends.end();
         sink.endCommit();
         withheld.tell(now);
         change = null;
@@ -496,6 +509,7 @@ final class CommitDispatch implements Probes.Listener {
         StreamState stream = event.subscription().stream();
         if (!open && stream.isOpen()) {
             held.release(stream, now);
+            ends.end();
             sink.endCommit();
             withheld.tell(now);
         }
@@ -506,6 +520,7 @@ final class CommitDispatch implements Probes.Listener {
         now = at;
         if (!open && stream.isOpen()) {
             held.release(stream, now);
+            ends.end();
             sink.endCommit();
         }
     }
@@ -524,6 +539,7 @@ final class CommitDispatch implements Probes.Listener {
         }
         if (!open && stream.isOpen()) {
             held.release(stream, now);
+            ends.end();
             sink.endCommit();
             withheld.tell(at);
         }

@@ -405,7 +405,7 @@ public final class Engine
             sink.refuse(open.stream(), ErrorCode.NOT_REPLICATING, "replication has not started");
             return;
         }
-        StreamState stream = new StreamState(open.stream(), open.identity());
+        StreamState stream = new StreamState(open.stream(), open.identity(), open.framing());
         if (sessions.refuses(stream, sink, now)) {
             return;
         }
@@ -521,6 +521,11 @@ public final class Engine
         shapes.forget(stream);
         channels.forget(stream);
         HeldRelease.forget(stream);
+    }
+
+    @Override
+    public void touched(StreamState stream) {
+        dispatch.touched(stream);
     }
 
     @Override

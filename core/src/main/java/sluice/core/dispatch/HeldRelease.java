@@ -24,23 +24,22 @@ final class HeldRelease {
     private final FrameSink sink;
     private final EngineSettings settings;
     private final WithheldTeller withheld;
+    private final TransactionEnds ends;
     private final Probes probes;
     private final EventEncoder encoder;
     private final RowJudge judge;
     private Instant now = Instant.EPOCH;
 
-    HeldRelease(
-            CommitDispatch.Host host,
-            FrameSink sink,
-            EngineSettings settings,
-            WithheldTeller withheld,
-            Probes probes,
-            RowJudge judge) {
+    /// What is told, and whom.
+    record Ports(FrameSink sink, WithheldTeller withheld, TransactionEnds ends, Probes probes) {}
+
+    HeldRelease(CommitDispatch.Host host, Ports ports, EngineSettings settings, RowJudge judge) {
         this.host = host;
-        this.sink = sink;
+        this.sink = ports.sink();
         this.settings = settings;
-        this.withheld = withheld;
-        this.probes = probes;
+        this.withheld = ports.withheld();
+        this.ends = ports.ends();
+        this.probes = ports.probes();
         this.encoder = new EventEncoder(settings.changeBytesMax());
         this.judge = judge;
     }
@@ -71,6 +70,7 @@ final class HeldRelease {
             held.removeFirst();
             stream.addHeld(-commit.size(), -commit.weightBytes());
             write(stream, commit);
+            ends.end(stream);
         }
     }
 
@@ -138,6 +138,7 @@ final class HeldRelease {
             if (form == null || subscription.state() == Subscription.State.ENDED) {
                 continue;
             }
+            ends.given(subscription, commit.xid(), commit.commitLsn(), commit.commitTime());
             if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
                 CommitDispatch.warnOfTruncate(sink, subscription, event.change());
                 continue;
@@ -152,7 +153,9 @@ final class HeldRelease {
             sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(), body);
         }
         for (HeldCommit.HeldBroadcast broadcast : commit.broadcasts()) {
-            host.channels().give(broadcast.to(), broadcast.event());
+            if (host.channels().give(broadcast.to(), broadcast.event())) {
+                ends.given(stream, commit.xid(), commit.commitLsn(), commit.commitTime());
+            }
         }
     }
 

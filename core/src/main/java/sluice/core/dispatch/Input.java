@@ -12,6 +12,7 @@ import sluice.core.shape.SubscriptionRequest;
 import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
+import sluice.core.stream.StreamState.Framing;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
 
@@ -81,18 +82,22 @@ public sealed interface Input {
 
     /// A verified caller wants a stream.
     ///
+    /// @param framing whether the stream is told where transactions end
     /// @param requestName the client's request by its own name, for whoever is asked about it
     record Open(
             StreamHandle stream,
             Identity identity,
             List<SubscriptionRequest> requests,
-            @Nullable String requestName) implements Input {
+            Framing framing,
+            @Nullable String requestName)
+            implements Input {
         public Open {
             requests = List.copyOf(requests);
         }
 
+        /// A stream that is not told where transactions end.
         public Open(StreamHandle stream, Identity identity, List<SubscriptionRequest> requests) {
-            this(stream, identity, requests, null);
+            this(stream, identity, requests, Framing.NONE, null);
         }
     }
 

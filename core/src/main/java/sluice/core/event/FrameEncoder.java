@@ -43,6 +43,10 @@ public final class FrameEncoder {
                 text(",\"wal_lsn\":", walLsn.toString(), out);
                 out.put('}');
             }
+            case StreamEvent.Commit commit -> {
+                out.put("event: commit\ndata: ");
+                commit(commit, out);
+            }
             case StreamEvent.Warning warning -> {
                 out.put("event: warning\ndata: ");
                 warning(warning, out);
@@ -126,6 +130,13 @@ public final class FrameEncoder {
         }
         out.put(",\"subscriptions\":");
         results(ready.subscriptions(), out);
+        out.put('}');
+    }
+
+    private static void commit(StreamEvent.Commit commit, ByteSink out) {
+        text("{\"commit_lsn\":", commit.commitLsn().toString(), out);
+        text(",\"commit_time\":", Timestamps.rfc3339(commit.commitTime()), out);
+        number(",\"xid\":", Integer.toUnsignedLong(commit.xid().bits()), out);
         out.put('}');
     }
 

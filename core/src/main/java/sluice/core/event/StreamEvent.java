@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.WarningCode;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.Xid;
 
 /// Everything a stream is told besides changes. {@link FrameEncoder} makes bytes of it.
 public sealed interface StreamEvent {
@@ -37,6 +38,11 @@ public sealed interface StreamEvent {
         /// There are more rows than a snapshot may have.
         TRUNCATED
     }
+
+    /// The end of a transaction: everything it brought the stream came before.
+    ///
+    /// @param xid as PostgreSQL logs it, without its epoch
+    record Commit(Lsn commitLsn, Instant commitTime, Xid xid) implements StreamEvent {}
 
     /// The subscription has caught up: from here on it sees each commit together with its stream.
     ///

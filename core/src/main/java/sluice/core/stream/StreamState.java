@@ -8,7 +8,9 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.event.StreamEvent;
 import sluice.core.session.Identity;
+import sluice.core.wal.Lsn;
 
 /// One open stream as the engine knows it. Owned by the engine's thread.
 public final class StreamState {
@@ -18,6 +20,9 @@ public final class StreamState {
     private Map<String, ChannelSubscription> channelsByName = Collections.emptyMap();
     private final ArrayDeque<HeldCommit> held = new ArrayDeque<>(0);
     private @Nullable Map<Rate, RateBucket> rates;
+    private final Framing framing;
+    private StreamEvent.@Nullable Commit openTransaction;
+    private @Nullable Lsn replayedCommit;
     private boolean open = true;
     private int slowSubscriptions;
     private long commitSerial;
@@ -32,8 +37,41 @@ public final class StreamState {
     private boolean behind;
 
     public StreamState(StreamHandle handle, Identity identity) {
+        this(handle, identity, Framing.NONE);
+    }
+
+    public StreamState(StreamHandle handle, Identity identity, Framing framing) {
         this.handle = handle;
         this.identity = identity;
+        this.framing = framing;
+    }
+
+    /// Whether the stream is told where each transaction ends.
+    public enum Framing {
+        NONE,
+        TRANSACTIONS
+    }
+
+    public Framing framing() {
+        return framing;
+    }
+
+    /// The transaction of which the stream has been given events, and has not been told the end.
+    public StreamEvent.@Nullable Commit openTransaction() {
+        return openTransaction;
+    }
+
+    public void openTransaction(StreamEvent.@Nullable Commit transaction) {
+        openTransaction = transaction;
+    }
+
+    /// The commit that the stream is being given from the buffer, in pieces; null when there is none.
+    public @Nullable Lsn replayedCommit() {
+        return replayedCommit;
+    }
+
+    public void replays(@Nullable Lsn commit) {
+        replayedCommit = commit;
     }
 
     public StreamHandle handle() {

@@ -42,6 +42,7 @@ import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.RateBucket;
 import sluice.core.stream.StreamHandle;
+import sluice.core.stream.StreamState;
 import sluice.core.stream.SubscriptionTag;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.LogicalMessage;
@@ -214,6 +215,20 @@ final class World {
         Received received = new Received(handle);
         receivedByStream.put(handle, received);
         step(new Input.Open(handle, caller, List.of(requests)));
+        return received;
+    }
+
+    /// A stream that is told where transactions end.
+    Received openFramed(String streamId, SubscriptionRequest... requests) {
+        Handle handle = new Handle(streamId);
+        Received received = new Received(handle);
+        receivedByStream.put(handle, received);
+        step(new Input.Open(
+                handle,
+                new Identity(streamId, "authenticated", "{}", now.plusSeconds(3600)),
+                List.of(requests),
+                StreamState.Framing.TRANSACTIONS,
+                null));
         return received;
     }
 
@@ -696,9 +711,14 @@ final class World {
 
         @Override
         public void frame(StreamHandle stream, byte[] frame) {
-            received(stream).handle.queue(frame.length);
-            received(stream).frames.add(text(frame));
-            received(stream).handle.take();
+            Received received = received(stream);
+            received.handle.queue(frame.length);
+            if (received.openCommit.isEmpty()) {
+                received.frames.add(text(frame));
+                received.handle.take();
+            } else {
+                received.openCommit.add(text(frame));
+            }
         }
 
         @Override

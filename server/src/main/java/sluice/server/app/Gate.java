@@ -43,8 +43,8 @@ final class Gate implements StreamGate {
     @Override
     public void open(OpenStream opening) {
         requestIdsByStream.put(opening.stream().streamId(), opening.requestId());
-        engine.submit(
-                new Input.Open(opening.stream(), opening.identity(), opening.subscriptions(), opening.requestId()));
+        engine.submit(new Input.Open(
+                opening.stream(), opening.identity(), opening.subscriptions(), opening.framing(), opening.requestId()));
     }
 
     @Override

@@ -9,6 +9,7 @@ import sluice.core.session.Identity;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
+import sluice.core.stream.StreamState.Framing;
 
 /// What the HTTP side needs of the engine. Every method is called on event loops and must not block.
 ///
@@ -51,7 +52,11 @@ public interface StreamGate {
     ///
     /// @param requestId for log lines and hooks only
     record OpenStream(
-            StreamHandle stream, Identity identity, List<SubscriptionRequest> subscriptions, String requestId) {
+            StreamHandle stream,
+            Identity identity,
+            List<SubscriptionRequest> subscriptions,
+            Framing framing,
+            String requestId) {
         public OpenStream {
             subscriptions = List.copyOf(subscriptions);
         }

@@ -1,12 +1,10 @@
 package sluice.server.http;
 
-import java.util.List;
 import java.util.Map;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.session.Identity;
 import sluice.core.session.Refusal;
-import sluice.core.shape.SubscriptionRequest;
 import sluice.server.http.StreamGate.OpenStream;
 import sluice.server.jwks.Verification;
 import sluice.server.metrics.Metrics.StreamRefusal;
@@ -114,9 +112,9 @@ final class StreamOpening {
 
     /// Room for the stream is reserved.
     private void begin(Request request, RequestReader reader, Identity identity) {
-        List<SubscriptionRequest> subscriptions;
+        SubscriptionsBody.Opening body;
         try {
-            subscriptions = SubscriptionsBody.parse(request.body());
+            body = SubscriptionsBody.Opening.of(request.body());
         } catch (RequestException e) {
             context.streamGone();
             reader.refuse(e.code(), e.getMessage());
@@ -129,6 +127,7 @@ final class StreamOpening {
                 request.requestId(),
                 identity.expiresAt().toEpochMilli());
         reader.becomes(stream);
-        context.gate().open(new OpenStream(stream, identity, subscriptions, request.requestId()));
+        context.gate()
+                .open(new OpenStream(stream, identity, body.subscriptions(), body.framing(), request.requestId()));
     }
 }

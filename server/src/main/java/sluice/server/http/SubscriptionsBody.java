@@ -12,6 +12,7 @@ import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.ShapeRequest.Transitions;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.shape.SubscriptionTarget;
+import sluice.core.stream.StreamState.Framing;
 
 /// The body of `POST /stream`, and the entries of `POST /subscribe`.
 ///
@@ -21,7 +22,6 @@ import sluice.core.shape.SubscriptionTarget;
 final class SubscriptionsBody {
     static final int LABEL_CHARS_MAX = 256;
 
-    private static final List<String> TOP_LEVEL_LATER = List.of("transactions");
     private static final List<String> ENTRY_MEMBERS = List.of("sub", "shape", "channel", "presence", "resume");
     private static final List<String> SHAPE_LATER = List.of("track", "resync");
     private static final List<String> SHAPE_MEMBERS =
@@ -40,19 +40,32 @@ final class SubscriptionsBody {
         }
     }
 
-    /// @param body may be empty: a stream without subscriptions
-    /// @throws RequestException `BAD_REQUEST` when the body as a whole cannot be read
-    static List<SubscriptionRequest> parse(byte[] body) {
-        if (JsonBody.isBlank(body)) {
-            return List.of();
-        }
-        JsonNode root = JsonBody.object(body);
-        for (String name : TOP_LEVEL_LATER) {
-            if (root.has(name)) {
-                throw JsonBody.bad(notSupported(name));
+    /// What a stream is opened with.
+    record Opening(List<SubscriptionRequest> subscriptions, Framing framing) {
+        /// @param body may be empty: a stream without subscriptions
+        /// @throws RequestException `BAD_REQUEST` when the body as a whole cannot be read
+        static Opening of(byte[] body) {
+            if (JsonBody.isBlank(body)) {
+                return new Opening(List.of(), Framing.NONE);
             }
+            JsonNode root = JsonBody.object(body);
+            JsonBody.onlyMembers(root, List.of("subscriptions", "resume", "transactions"));
+            return new Opening(requests(root), framing(root));
         }
-        JsonBody.onlyMembers(root, List.of("subscriptions", "resume"));
+
+        private static Framing framing(JsonNode root) {
+            JsonNode value = root.get("transactions");
+            if (value == null || value.isNull()) {
+                return Framing.NONE;
+            }
+            if (!value.isBoolean()) {
+                throw JsonBody.bad("\"transactions\" must be true or false");
+            }
+            return value.booleanValue() ? Framing.TRANSACTIONS : Framing.NONE;
+        }
+    }
+
+    private static List<SubscriptionRequest> requests(JsonNode root) {
         JsonNode entries = root.get("subscriptions");
         List<SubscriptionRequest> requests = entries == null || entries.isNull() ? List.of() : entries(entries);
         return ResumeBody.resumed(requests, root.get("resume"));

@@ -5,6 +5,7 @@ import static sluice.server.app.RunningSluice.ALICE;
 import static sluice.server.app.RunningSluice.BOB;
 import static sluice.server.app.RunningSluice.shape;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.net.http.HttpResponse;
 import java.time.Instant;
 import java.util.List;
@@ -213,6 +214,30 @@ class ControlPgTest {
             assertThat(refused.body()).contains("rate_limited");
             assertThat(refused.headers().firstValueAsLong("Retry-After").orElse(0))
                     .isBetween(1L, 2L);
+        }
+    }
+
+    @Test
+    void a_stream_that_asks_for_it_is_told_where_each_transaction_ends() {
+        try (SseClient stream = SseClient.post(
+                        sluice.uri("/sluice/v1/stream"),
+                        "{\"transactions\":true,\"subscriptions\":[" + shape("red", "docs", "") + "]}")
+                .bearer(sluice.sign(tenant("red")))
+                .open()) {
+            stream.await("ready");
+            database.execute("INSERT INTO docs VALUES (40, 'other')");
+            String xid = database.value("WITH written AS (INSERT INTO docs VALUES (41, 'red'), (42, 'red') RETURNING 1)"
+                    + " SELECT pg_current_xact_id()::xid FROM written LIMIT 1");
+
+            JsonNode commit = stream.await("commit").json();
+            assertThat(commit.get("xid").asText()).isEqualTo(xid);
+            List<SseEvent> changes = stream.received().stream()
+                    .filter(event -> event.is("change"))
+                    .toList();
+            assertThat(changes)
+                    .hasSize(2)
+                    .allMatch(change -> change.json().get("commit_lsn").equals(commit.get("commit_lsn")));
+            assertThat(changes.getFirst().json().get("commit_time")).isEqualTo(commit.get("commit_time"));
         }
     }
 

@@ -15,14 +15,30 @@ import sluice.core.error.RequestException;
 import sluice.core.shape.ChannelRequest;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.StreamState.Framing;
 
 class SubscriptionsBodyTest {
     private static List<SubscriptionRequest> parse(String json) {
-        return SubscriptionsBody.parse(json.getBytes(StandardCharsets.UTF_8));
+        return SubscriptionsBody.Opening.of(json.getBytes(StandardCharsets.UTF_8))
+                .subscriptions();
     }
 
     private static SubscriptionRequest entry(String json) {
         return parse("{\"subscriptions\":[" + json + "]}").get(0);
+    }
+
+    @Test
+    void transactions_are_framed_when_asked_for() {
+        assertThat(framing("")).isEqualTo(Framing.NONE);
+        assertThat(framing("{}")).isEqualTo(Framing.NONE);
+        assertThat(framing("{\"transactions\":null}")).isEqualTo(Framing.NONE);
+        assertThat(framing("{\"transactions\":false}")).isEqualTo(Framing.NONE);
+        assertThat(framing("{\"transactions\":true}")).isEqualTo(Framing.TRANSACTIONS);
+    }
+
+    private static Framing framing(String json) {
+        return SubscriptionsBody.Opening.of(json.getBytes(StandardCharsets.UTF_8))
+                .framing();
     }
 
     @ParameterizedTest
@@ -66,8 +82,8 @@ class SubscriptionsBodyTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "{\"resume\":{}} | \"resume\" is not supported yet",
-                "{\"transactions\":true} | \"transactions\" is not supported yet",
+                "{\"resume\":[]} | \"resume\" must be an object",
+                "{\"transactions\":1} | \"transactions\" must be true or false",
                 "{\"subs\":[]} | unknown member \"subs\"",
                 "[] | the body must be a JSON object",
                 "\"x\" | the body must be a JSON object",
@@ -88,7 +104,7 @@ class SubscriptionsBodyTest {
     @Test
     void bytes_that_are_not_utf8_are_a_bad_request() {
         byte[] body = "{\"subscriptions\":[{\"sub\":\"\u00e9\"}]}".getBytes(StandardCharsets.ISO_8859_1);
-        assertThatThrownBy(() -> SubscriptionsBody.parse(body)).hasMessage("the body is not valid JSON");
+        assertThatThrownBy(() -> SubscriptionsBody.Opening.of(body)).hasMessage("the body is not valid JSON");
     }
 
     @Test
@@ -156,7 +172,8 @@ class SubscriptionsBodyTest {
         SubscriptionRequest read = entry(
                 "{\"sub\":\"a\",\"shape\":{\"table\":\"t\",\"track\":true,\"resync\":true,\"initial\":\"snapshot\"}}");
         ShapeRequest shape = Objects.requireNonNull(read.shape());
-        assertThat(shape.unsupported()).containsExactly("track", "resync", "initial");
+        assertThat(shape.unsupported()).containsExactly("track", "resync");
+        assertThat(shape.initial()).isEqualTo(ShapeRequest.Initial.SNAPSHOT);
     }
 
     @Test

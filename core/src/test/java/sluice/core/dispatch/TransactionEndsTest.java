@@ -1,0 +1,164 @@
+package sluice.core.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static sluice.core.dispatch.ChannelWorld.join;
+import static sluice.core.dispatch.ChannelWorld.message;
+import static sluice.core.dispatch.World.everything;
+import static sluice.core.dispatch.World.granted;
+import static sluice.core.dispatch.World.insert;
+import static sluice.core.dispatch.World.notesShape;
+import static sluice.core.dispatch.World.ownedBy;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import sluice.core.dispatch.Input.ProbeOutcome;
+import sluice.core.session.Identity;
+import sluice.core.transaction.Change;
+import sluice.core.transaction.WalEvent;
+import sluice.core.wal.Lsn;
+
+/// Streams that asked to be told where each transaction ends.
+class TransactionEndsTest {
+    private final World world = new World();
+
+    /// The stream's changes by their row's id, and `end XID` for the end of a transaction.
+    private static List<String> told(Received stream) {
+        return stream.frames.stream()
+                .filter(frame -> frame.startsWith("change ") || frame.startsWith("event: commit"))
+                .map(frame -> frame.startsWith("change ")
+                        ? frame.replaceAll("(?s).*\"id\":(\\d+).*", "$1")
+                        : frame.replaceAll("(?s).*\"xid\":(\\d+).*", "end $1"))
+                .toList();
+    }
+
+    private static Change[] rows(int from, int count) {
+        return IntStream.range(from, from + count)
+                .mapToObj(id -> insert(Integer.toString(id), "alice", "x"))
+                .toArray(Change[]::new);
+    }
+
+    @Test
+    void each_transaction_that_brought_the_stream_something_ends_with_an_event_and_no_other_does() {
+        world.plan = granted(ownedBy("alice"));
+        var framed = world.openFramed("alice", notesShape("a"), notesShape("b"));
+        var plain = world.open("carol", notesShape("a"));
+
+        world.commit(insert("1", "alice", "x"), insert("2", "alice", "x"));
+        world.commit(insert("3", "bob", "x"));
+        world.commit(insert("4", "alice", "x"));
+
+        assertThat(told(framed)).containsExactly("1", "1", "2", "2", "end 1001", "4", "4", "end 1003");
+        assertThat(plain.frames).noneMatch(frame -> frame.startsWith("event: commit"));
+    }
+
+    @Test
+    void the_event_names_the_transaction() {
+        var stream = world.openFramed("alice", notesShape("a"));
+        world.commit(insert("1", "alice", "x"));
+
+        assertThat(stream.only("commit"))
+                .isEqualTo("event: commit\ndata: {\"commit_lsn\":\"0/1100\",\"commit_time\":\"2026-01-01T00:00:00Z\","
+                        + "\"xid\":1001}");
+        assertThat(stream.changes().getFirst()).contains("\"commit_lsn\":\"0/1100\"");
+    }
+
+    @Test
+    void a_transaction_that_waits_for_an_answer_ends_when_all_of_it_has_been_given() {
+        world.plan = granted(everything());
+        var stream = world.openFramed("alice", notesShape("quick"));
+        world.plan = granted(World.probed());
+        world.step(new Input.Control(
+                1,
+                "alice",
+                new Identity("alice", "authenticated", "{}", world.now().plusSeconds(60)),
+                new ControlRequest.Subscribe(List.of(notesShape("slow")))));
+        world.commit(insert("1", "alice", "x"));
+        world.commit(insert("2", "alice", "x"));
+        assertThat(told(stream)).isEmpty();
+
+        Effect.Probe first = world.take(Effect.Probe.class);
+        Effect.Probe second = world.take(Effect.Probe.class);
+        world.step(new Input.ProbeAnswer(second.probeId(), new ProbeOutcome.Hidden(world.stamp())));
+        assertThat(told(stream)).isEmpty();
+        world.step(new Input.ProbeAnswer(first.probeId(), new ProbeOutcome.Visible(world.stamp())));
+
+        assertThat(told(stream)).containsExactly("1", "1", "end 1001", "2", "end 1002");
+    }
+
+    @Test
+    void a_transaction_of_which_nothing_is_left_after_an_answer_has_no_end() {
+        world.plan = granted(World.probed());
+        var stream = world.openFramed("alice", notesShape("slow"));
+        world.commit(insert("1", "alice", "x"));
+        Effect.Probe probe = world.take(Effect.Probe.class);
+        world.step(new Input.ProbeAnswer(probe.probeId(), new ProbeOutcome.Hidden(world.stamp())));
+
+        assertThat(told(stream)).isEmpty();
+    }
+
+    @Test
+    void a_transaction_larger_than_the_queue_ends_once_after_its_last_row() {
+        var stream = world.openFramed("alice", notesShape("a"));
+
+        world.commit(rows(0, 100));
+        world.commit(rows(100, 1));
+
+        List<String> told = told(stream);
+        assertThat(told).hasSize(103);
+        assertThat(told.get(99)).isEqualTo("99");
+        assertThat(told.subList(100, 103)).containsExactly("end 1001", "100", "end 1002");
+        assertThat(stream.closed).isNull();
+    }
+
+    @Test
+    void a_transaction_that_is_taken_back_and_given_later_ends_once() {
+        var stream = world.openFramed("alice", notesShape("a"));
+        world.stopReading(stream);
+        world.commit(rows(0, 5));
+        world.commit(rows(5, 4));
+        assertThat(told(stream)).containsExactly("0", "1", "2", "3", "4", "end 1001");
+
+        world.read(stream);
+
+        assertThat(told(stream).subList(6, 11)).containsExactly("5", "6", "7", "8", "end 1002");
+        assertThat(told(stream)).hasSize(11);
+    }
+
+    @Test
+    void a_transaction_too_large_for_memory_ends_once() {
+        var stream = world.openFramed("alice", notesShape("a"));
+
+        world.spilled(() -> "between", rows(0, 3));
+
+        assertThat(told(stream)).containsExactly("0", "1", "2", "end 1001");
+    }
+
+    @Test
+    void a_truncation_that_is_only_warned_of_belongs_to_its_transaction() {
+        var stream = world.openFramed("alice", notesShape("a"));
+
+        world.commit(new Change.Truncate(World.NOTES_DEFINITION));
+
+        assertThat(stream.warned("table_truncated")).isTrue();
+        assertThat(told(stream)).containsExactly("end 1001");
+        assertThat(stream.frames.getLast()).startsWith("event: commit");
+    }
+
+    @Test
+    void what_the_database_says_in_a_transaction_comes_before_its_end_and_what_it_says_beside_has_none() {
+        ChannelWorld channels = new ChannelWorld();
+        var stream = channels.world.openFramed("alice", notesShape("a"), join("r", "room:1"));
+
+        channels.world.commit(List.of(), List.of(message("sluice:room:1", "one")), insert("1", "alice", "x"));
+        channels.world.commit(List.of(), List.of(message("sluice:room:1", "two")));
+        channels.world.step(
+                new Input.Wal(new WalEvent.LoneMessage(new Lsn(0x9000), message("sluice:room:1", "three"))));
+
+        List<String> kinds = stream.frames.stream()
+                .map(frame -> frame.replaceAll("(?s)^(event: )?(\\w+).*", "$2"))
+                .filter(kind -> !kind.equals("ready") && !kind.equals("warning"))
+                .toList();
+        assertThat(kinds).containsExactly("change", "broadcast", "commit", "broadcast", "commit", "broadcast");
+    }
+}
