@@ -332,6 +332,10 @@ final class RequestReader extends ChannelInboundHandlerAdapter implements Swept 
             endpoints.logRefusal(request, code, message);
         }
         Answer answer = Answer.error(code, message);
+        if (code == ErrorCode.UNAUTHORIZED) {
+            // whoever refuses for want of a good token, the engine included, asks for one
+            answer = answer.with("WWW-Authenticate", "Bearer");
+        }
         for (Map.Entry<String, String> header : headers.entrySet()) {
             answer = answer.with(header.getKey(), header.getValue());
         }

@@ -1,6 +1,5 @@
 package sluice.server.http;
 
-import java.util.Map;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.session.Identity;
@@ -40,7 +39,7 @@ final class StreamOpening {
     }
 
     static void unauthorized(RequestReader reader, String reason) {
-        reader.refuse(ErrorCode.UNAUTHORIZED, reason, Map.of("WWW-Authenticate", "Bearer"));
+        reader.refuse(ErrorCode.UNAUTHORIZED, reason);
     }
 
     private void verified(Request request, RequestReader reader, Verification verification) {

@@ -291,6 +291,7 @@ class SessionsPgTest {
         }
         try (SseClient refused = opening.get(60, TimeUnit.SECONDS)) {
             assertThat(refused.status()).isEqualTo(401);
+            assertThat(refused.header("WWW-Authenticate")).isEqualTo("Bearer");
         }
     }
 
