@@ -253,6 +253,28 @@ class ChannelHooksTest {
     }
 
     @Test
+    void a_join_under_way_is_decided_for_the_new_token_of_the_same_session_too() {
+        Identity before = ofSession("{\"plan\":\"pro\"}");
+        world.open("a", before);
+        channels.send("a", before, subscribe(join("t", "team:1")));
+        Effect.AskHook asked = channels.asked();
+        Identity refreshed = ofSession("{\"plan\":\"free\"}");
+        channels.send("a", refreshed, new ControlRequest.Token());
+        channels.answer(asked, allow(60));
+
+        Effect.AskHook anew = channels.asked();
+        assertThat(anew.question().key()).isEqualTo(asked.question().key());
+        assertThat(anew.question().caller()).isEqualTo(refreshed);
+        world.forgetEffects();
+        channels.answer(anew, deny());
+        assertThat(codes(world.take(Effect.Answered.class).answer())).containsExactly("channel_not_authorized");
+    }
+
+    private Identity ofSession(String claims) {
+        return new Identity("alice", "authenticated", claims, world.now().plusSeconds(3600), "session 1", null);
+    }
+
+    @Test
     void a_stream_that_ends_while_a_verdict_is_waited_for_joins_nothing() {
         Received alice = channels.open("a", "alice", join("t", "team:1"));
         Effect.AskHook asked = channels.asked();

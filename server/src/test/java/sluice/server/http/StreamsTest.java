@@ -12,8 +12,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import sluice.core.error.ErrorCode;
+import sluice.core.event.ChannelEvents;
+import sluice.core.event.PassingEvent;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
+import sluice.core.stream.SubscriptionTag;
+import sluice.core.value.JsonString;
 import sluice.testkit.Await;
 
 /// Streams over real sockets: what reaches a client, in which order, and how a stream ends.
@@ -92,6 +96,55 @@ class StreamsTest {
             assertThat(kinds)
                     .containsExactly(
                             "event: warning", "event: change", "event: warning", "event: change", "event: warning");
+        }
+    }
+
+    @Test
+    void what_a_channel_says_is_one_body_with_the_label_of_each_stream() throws Exception {
+        try (TestServer server = server(LONG, LONG);
+                RawClient alice = server.stream();
+                RawClient bob = server.stream()) {
+            List<StreamHandle> streams = List.of(server.nextOpened(), server.nextOpened());
+            PassingEvent said = ChannelEvents.broadcast(
+                    "room:1",
+                    new ChannelEvents.Message(JsonString.quoted("said"), "[1]".getBytes(StandardCharsets.UTF_8)),
+                    new ChannelEvents.Origin.Client("Alice"),
+                    Instant.EPOCH);
+            server.engine(() -> {
+                server.shards().change(streams.get(0), TestServer.TAG, 1, TestServer.body(1));
+                server.shards().passing(streams.get(0), SubscriptionTag.of("a\"b"), said);
+                server.shards().passing(streams.get(1), SubscriptionTag.of("room"), said);
+                server.shards().endCommit();
+            });
+            assertThat(alice.event()).startsWith("event: change");
+            String rest = ",\"channel\":\"room:1\",\"event\":\"said\",\"payload\":[1],\"from\":\"Alice\","
+                    + "\"origin\":\"client\",\"at\":\"1970-01-01T00:00:00Z\"}\n";
+            assertThat(alice.event()).isEqualTo("event: broadcast\ndata: {\"sub\":\"a\\\"b\"" + rest);
+            assertThat(bob.event()).isEqualTo("event: broadcast\ndata: {\"sub\":\"room\"" + rest);
+        }
+    }
+
+    @Test
+    void what_is_taken_back_takes_no_broadcast_along() throws Exception {
+        try (TestServer server = server(LONG, LONG);
+                RawClient client = server.stream()) {
+            StreamHandle stream = server.nextOpened();
+            PassingEvent said = ChannelEvents.broadcast(
+                    "room:1",
+                    new ChannelEvents.Message(JsonString.quoted("said"), null),
+                    new ChannelEvents.Origin.Client(null),
+                    Instant.EPOCH);
+            server.engine(() -> {
+                server.shards().passing(stream, SubscriptionTag.of("room"), said);
+                server.shards().change(stream, TestServer.TAG, 1, TestServer.body(1));
+                server.shards().retract(stream);
+                server.shards().passing(stream, SubscriptionTag.of("room"), said);
+                server.shards().endCommit();
+            });
+            server.commit(List.of(stream), 1, 1, 1);
+            assertThat(client.event()).startsWith("event: broadcast");
+            assertThat(client.event()).startsWith("event: broadcast");
+            assertThat(client.event()).startsWith("event: change");
         }
     }
 
