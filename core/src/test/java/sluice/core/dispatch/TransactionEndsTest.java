@@ -9,6 +9,7 @@ import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
 import static sluice.core.dispatch.World.ownedBy;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -123,6 +124,25 @@ class TransactionEndsTest {
 
         assertThat(told(stream).subList(6, 11)).containsExactly("5", "6", "7", "8", "end 1002");
         assertThat(told(stream)).hasSize(11);
+    }
+
+    @Test
+    void a_transaction_given_in_pieces_that_wait_for_answers_ends_after_the_last() {
+        world.plan = granted(World.probed());
+        var stream = world.openFramed("alice", notesShape("slow"));
+
+        world.commit(rows(0, 12));
+        // the first of them were asked for a queue that had no room, and decide nothing any more
+        for (int step = 0; step < 60 && told(stream).size() < 13; step++) {
+            assertThat(told(stream)).noneMatch(event -> event.startsWith("end"));
+            world.pass(Duration.ofMillis(100));
+            if (world.asked(Effect.Probe.class)) {
+                Effect.Probe probe = world.take(Effect.Probe.class);
+                world.step(new Input.ProbeAnswer(probe.probeId(), new ProbeOutcome.Visible(world.stamp())));
+            }
+        }
+
+        assertThat(told(stream)).hasSize(13).last().isEqualTo("end 1001");
     }
 
     @Test
