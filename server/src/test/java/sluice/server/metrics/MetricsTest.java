@@ -7,6 +7,7 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -123,6 +124,7 @@ class MetricsTest {
             case "int" -> 3;
             case "long" -> 7L;
             case "double" -> 1.5;
+            case "Duration" -> Duration.ofSeconds(3);
             case "List" -> List.of("x");
             case "Lsn" -> new Lsn(256);
             case "SubscriptionKind" -> new Metrics.SubscriptionKind("s", "t", "A", "true");
