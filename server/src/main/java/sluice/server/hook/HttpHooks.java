@@ -177,7 +177,7 @@ public final class HttpHooks implements AutoCloseable {
     }
 
     private static Duration seconds(double ttl) {
-        double bounded = Math.min(Math.max(ttl, 0), TTL_MAX.toSeconds());
+        double bounded = Math.min(Math.max(ttl, 0), (double) TTL_MAX.toSeconds());
         return Duration.ofMillis((long) (bounded * 1000));
     }
 
