@@ -39,7 +39,7 @@ final class SnapshotSql {
     private SnapshotSql() {}
 
     /// @param role whose grants bound what rows can be ordered by
-    /// @param rowsMax one more is asked for, to see whether there are more
+    /// @param limits of whose rows one more is asked for, to see whether there are more
     /// @return columns in the order of the projection, and last whether only the key is there; the
     ///     parameters are those of the filter
     static String of(Relation relation, Projection projection, FilterSql filter, String role, Limits limits) {
