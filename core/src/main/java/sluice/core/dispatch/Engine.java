@@ -2,9 +2,7 @@ package sluice.core.dispatch;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Origin;
 import sluice.core.catalog.CatalogImage;
@@ -12,9 +10,6 @@ import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
 import sluice.core.dispatch.CommitDispatch.Pass;
 import sluice.core.error.ErrorCode;
-import sluice.core.event.FrameEncoder;
-import sluice.core.event.StreamEvent;
-import sluice.core.event.SubscriptionResult;
 import sluice.core.session.Identity;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
@@ -38,6 +33,7 @@ public final class Engine
                 Installation.Host,
                 ControlDesk.Host,
                 InstalledShapes.Host,
+                OpenStreams.Host,
                 SessionWatch.Host,
                 ChannelDesk.Host {
     private final EffectSink effects;
@@ -58,9 +54,7 @@ public final class Engine
     private final InstalledShapes shapes;
     private final ChannelDesk channels;
 
-    private final Map<String, StreamState> streamsById = new LinkedHashMap<>();
-    private final Map<StreamHandle, SubscribeFlow> opening = new LinkedHashMap<>();
-    private final List<StreamState> closing = new ArrayList<>();
+    private final OpenStreams streams;
     private final List<Input> deferred = new ArrayList<>();
 
     private Instant now = Instant.EPOCH;
@@ -106,6 +100,7 @@ public final class Engine
         this.shapes = new InstalledShapes(this, dispatch, sink, metrics, settings.unindexedShapesMax());
         this.channels = new ChannelDesk(this, sink, effects, settings);
         this.subscribing = new Subscribing(this, effects, () -> ++lastRequestId);
+        this.streams = new OpenStreams(this, dispatch, subscribing, effects, sink);
         this.sessions = new SessionWatch(this, effects, metrics, ports.sessions());
         sessions.tick(now);
         this.desk = new ControlDesk(this, subscribing, effects, sink);
@@ -133,7 +128,7 @@ public final class Engine
     }
 
     public int streamCount() {
-        return streamsById.size();
+        return streams.all().size();
     }
 
     public void step(Input input, Instant at) {
@@ -181,13 +176,12 @@ public final class Engine
                 dispatch.checks().answered(id, outcome);
             case Input.LeaseAnswer(var id, var outcome) -> dispatch.leases().answered(id, outcome);
             case Input.Open open -> open(open);
-            case Input.Closed closed -> closed(closed.stream());
+            case Input.Closed closed -> streams.closed(closed.stream());
             case Input.Control control -> desk.handle(control);
             case Input.HookAnswered(var id, var answer, var random) ->
                 channels.hooks().answered(id, answer, random);
             case Input.DropShapes(var id, var selection) -> desk.drop(id, selection);
-            case Input.Count(var id) ->
-                effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streamsById.values())));
+            case Input.Count(var id) -> effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.all())));
             case Input.Tick() -> tick();
             case Input.SnapshotRead(var id, var outcome) -> feeds.read(id, outcome);
             case Input.SnapshotRows(var id, var rows) -> feeds.rows(id, rows);
@@ -248,15 +242,7 @@ public final class Engine
         subscribing.abandonCatalogs();
         questions.abandon();
         if (lost) {
-            String message = "the database was failed over, and commits that had been delivered are not part of it";
-            for (Map.Entry<StreamHandle, SubscribeFlow> waiting : opening.entrySet()) {
-                subscribing.drop(waiting.getValue());
-                sink.refuse(waiting.getKey(), ErrorCode.NOT_REPLICATING, message);
-            }
-            opening.clear();
-            List.copyOf(streamsById.values())
-                    .forEach(stream -> closeStream(stream, CloseReason.HISTORY_LOST, ErrorCode.HISTORY_LOST, message));
-            sink.endCommit();
+            streams.historyLost();
             feeds.historyLost(at);
             awaitingHistory = true;
         }
@@ -307,10 +293,7 @@ public final class Engine
     private void endCommit(Lsn endLsn) {
         dispatch.end();
         lastDispatchedEnd = endLsn;
-        for (StreamState stream : closing) {
-            forget(stream);
-        }
-        closing.clear();
+        streams.commitEnded();
         advance(endLsn);
         effects.emit(new Effect.Confirm(position));
         List<Input> waiting = List.copyOf(deferred);
@@ -338,8 +321,8 @@ public final class Engine
     }
 
     private void drained(StreamHandle handle) {
-        StreamState stream = streamsById.get(handle.streamId());
-        if (stream != null && stream.isOpen()) {
+        StreamState stream = stream(handle.streamId());
+        if (stream != null) {
             dispatch.drained(stream, now);
             feeds.drained(stream);
         }
@@ -405,40 +388,12 @@ public final class Engine
             sink.refuse(open.stream(), ErrorCode.NOT_REPLICATING, "replication has not started");
             return;
         }
-        StreamState stream = new StreamState(open.stream(), open.identity(), open.framing());
-        if (sessions.refuses(stream, sink, now)) {
-            return;
-        }
-        SubscribeFlow flow =
-                subscribing.flow(stream, new SubscribeFlow.Asked(open.requests(), open.requestName()), this::opened);
-        opening.put(open.stream(), flow);
-        subscribing.begin(flow);
-    }
-
-    /// Installs what was granted and writes `ready` in one step: every later commit reaches the stream.
-    private void opened(SubscribeFlow flow) {
-        StreamState stream = flow.stream();
-        StreamHandle handle = stream.handle();
-        opening.remove(handle);
-        // the session may have ended while PostgreSQL was asked about the caller
-        if (sessions.refuses(stream, sink, now)) {
-            return;
-        }
-        streamsById.put(handle.streamId(), stream);
-        sessions.opened(stream);
-        Installation installation = new Installation(this, effects, stream, null);
-        List<SubscriptionResult> results = installation.install(flow);
-        byte[] ready = FrameEncoder.frame(new StreamEvent.Ready(
-                handle.streamId(), now, settings.heartbeat().toMillis(), installation.completeFrom(position), results));
-        stream.given(ready.length);
-        sink.open(handle, ready);
-        installation.warn(sink);
+        streams.open(open);
     }
 
     @Override
     public @Nullable StreamState stream(String streamId) {
-        StreamState stream = streamsById.get(streamId);
-        return stream == null || !stream.isOpen() ? null : stream;
+        return streams.stream(streamId);
     }
 
     @Override
@@ -483,38 +438,11 @@ public final class Engine
 
     @Override
     public void closeStream(StreamState stream, CloseReason reason, ErrorCode code, String message) {
-        if (!stream.isOpen()) {
-            return;
-        }
-        stream.close();
-        StreamEvent.Action action = code.retryable() ? StreamEvent.Action.RESNAPSHOT : null;
-        sink.close(
-                stream.handle(),
-                reason,
-                FrameEncoder.frame(new StreamEvent.Failure(null, code, message, action, null)));
-        // the indexes are being walked: they are left alone until the commit is over
-        if (dispatch.isOpen()) {
-            closing.add(stream);
-        } else {
-            forget(stream);
-        }
+        streams.close(stream, reason, code, message);
     }
 
-    private void closed(StreamHandle handle) {
-        SubscribeFlow flow = opening.remove(handle);
-        if (flow != null) {
-            subscribing.drop(flow);
-        }
-        StreamState stream = streamsById.get(handle.streamId());
-        if (stream == null || !stream.isOpen()) {
-            return;
-        }
-        stream.close();
-        forget(stream);
-    }
-
-    private void forget(StreamState stream) {
-        streamsById.remove(stream.handle().streamId());
+    @Override
+    public void forget(StreamState stream) {
         desk.closed(stream);
         sessions.closed(stream);
         feeds.forget(stream);

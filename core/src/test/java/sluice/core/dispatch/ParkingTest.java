@@ -496,7 +496,7 @@ class ParkingTest {
 
     @Test
     void a_probe_that_begins_late_takes_every_later_commit_of_the_table_for_one_of_its_row() {
-        TableState table = new TableState(World.notes("v1", "r1", ALL_COLUMNS), world.stamp());
+        TableState table = new TableState(NotesTable.notes("v1", "r1", ALL_COLUMNS), world.stamp());
         table.committed(new Lsn(0x100));
         table.committed(new Lsn(0x200));
 

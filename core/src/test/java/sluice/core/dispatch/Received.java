@@ -9,7 +9,7 @@ import sluice.core.stream.CloseReason;
 
 /// What one stream was sent, as text: `change LABEL SEQ BODY`, whole frames, `closed REASON`.
 final class Received {
-    final World.Handle handle;
+    final Handle handle;
     final List<String> frames = new ArrayList<>();
     final List<String> openCommit = new ArrayList<>();
     final List<Integer> openWeights = new ArrayList<>();
@@ -24,7 +24,7 @@ final class Received {
     @Nullable
     Instant expiresAt;
 
-    Received(World.Handle handle) {
+    Received(Handle handle) {
         this.handle = handle;
     }
 

@@ -132,7 +132,7 @@ class SessionWatchTest {
         Identity caller =
                 new Identity(subject, "authenticated", "{}", NOON.plusSeconds(3600), session, NOON.minusSeconds(60));
         assertThat(watch.refusal(caller, NOON)).isNull();
-        StreamState stream = new StreamState(new World.Handle(streamId), caller);
+        StreamState stream = new StreamState(new Handle(streamId), caller);
         watch.opened(stream);
         return stream;
     }

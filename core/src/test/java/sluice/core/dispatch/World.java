@@ -6,7 +6,6 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,19 +16,13 @@ import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Collation;
-import sluice.core.catalog.Column;
 import sluice.core.catalog.Function;
-import sluice.core.catalog.Grants;
-import sluice.core.catalog.Index;
-import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.ServerOperators;
 import sluice.core.catalog.Stamp;
 import sluice.core.error.ErrorCode;
-import sluice.core.event.EventBody;
-import sluice.core.event.PassingEvent;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
@@ -39,11 +32,8 @@ import sluice.core.session.Identity;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
-import sluice.core.stream.FrameSink;
 import sluice.core.stream.RateBucket;
-import sluice.core.stream.StreamHandle;
 import sluice.core.stream.StreamState;
-import sluice.core.stream.SubscriptionTag;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.LogicalMessage;
 import sluice.core.transaction.Transaction;
@@ -65,7 +55,7 @@ final class World {
     static final int NOTES = 16_400;
     static final Duration LEASE = Duration.ofSeconds(60);
 
-    static final RelationDefinition NOTES_DEFINITION = definition('d');
+    static final RelationDefinition NOTES_DEFINITION = NotesTable.definition('d');
 
     static final Relation.Feed FEED = new Relation.Feed("entry 1", "file 1", versions("1"));
 
@@ -77,7 +67,7 @@ final class World {
     }
 
     private final Deque<Effect> effects = new ArrayDeque<>();
-    private final Map<StreamHandle, Received> receivedByStream = new LinkedHashMap<>();
+    private final Recorder recorder = new Recorder();
     final Counts counts = new Counts();
     final Engine engine;
     private final List<Relation> others;
@@ -100,16 +90,11 @@ final class World {
     /// @param sessions what ends sessions, in tables of its own beside the notes
     World(EngineSettings settings, @Nullable SessionRules sessions, Relation... others) {
         this.others = List.of(others);
-        notes = notes("v1", "r1", List.of(1, 2, 3));
+        notes = NotesTable.notes("v1", "r1", List.of(1, 2, 3));
         catalog = image(List.of(notes));
         engine = new Engine(
                 new Engine.Ports(
-                        effects::add,
-                        new Recorder(),
-                        counts,
-                        (image, relation, role, terms) -> plan,
-                        catalog,
-                        sessions),
+                        effects::add, recorder, counts, (image, relation, role, terms) -> plan, catalog, sessions),
                 settings);
         step(new Input.Replicating(new Lsn(lsn), "here"));
     }
@@ -212,8 +197,7 @@ final class World {
 
     Received open(String streamId, Identity caller, SubscriptionRequest... requests) {
         Handle handle = new Handle(streamId);
-        Received received = new Received(handle);
-        receivedByStream.put(handle, received);
+        Received received = recorder.client(handle);
         step(new Input.Open(handle, caller, List.of(requests)));
         return received;
     }
@@ -221,8 +205,7 @@ final class World {
     /// A stream that is told where transactions end.
     Received openFramed(String streamId, SubscriptionRequest... requests) {
         Handle handle = new Handle(streamId);
-        Received received = new Received(handle);
-        receivedByStream.put(handle, received);
+        Received received = recorder.client(handle);
         step(new Input.Open(
                 handle,
                 new Identity(streamId, "authenticated", "{}", now.plusSeconds(3600)),
@@ -236,8 +219,7 @@ final class World {
     Received openUnread(String streamId, SubscriptionRequest... requests) {
         Handle handle = new Handle(streamId);
         handle.reads = false;
-        Received received = new Received(handle);
-        receivedByStream.put(handle, received);
+        Received received = recorder.client(handle);
         step(new Input.Open(
                 handle, new Identity(streamId, "authenticated", "{}", now.plusSeconds(3600)), List.of(requests)));
         return received;
@@ -376,7 +358,7 @@ final class World {
 
     /// The rights of the table move; nobody has been told yet.
     void moveRights(String fingerprint, List<Integer> granted) {
-        notes = notes("v1", fingerprint, granted);
+        notes = NotesTable.notes("v1", fingerprint, granted);
     }
 
     /// A function of the application's appears.
@@ -477,7 +459,7 @@ final class World {
                 // more rounds
             }
             told = false;
-            for (Received received : List.copyOf(receivedByStream.values())) {
+            for (Received received : recorder.all()) {
                 Handle handle = received.handle;
                 if (handle.waitsForDrain && handle.isDrained()) {
                     handle.waitsForDrain = false;
@@ -507,53 +489,6 @@ final class World {
 
     Instant now() {
         return now;
-    }
-
-    static Relation notes(String fingerprint, String rightsFingerprint, List<Integer> granted) {
-        Map<String, Grants> grants = new LinkedHashMap<>();
-        grants.put("authenticated", new Grants(Grants.SchemaUsage.GRANTED, granted));
-        return new Relation(
-                NOTES,
-                "public",
-                "notes",
-                Relation.Kind.TABLE,
-                10,
-                Relation.RowSecurity.ON,
-                new ReplicaIdentity.Default(List.of(1)),
-                List.of(
-                        column(1, "id", Oid.INT4, Column.Nullability.NOT_NULL),
-                        column(2, "owner", Oid.TEXT, Column.Nullability.NULLABLE),
-                        column(3, "body", Oid.TEXT, Column.Nullability.NULLABLE)),
-                List.of(new Index("notes_pkey", List.of(1), Index.Kind.PRIMARY_IMMEDIATE, Index.Coverage.ALL_ROWS)),
-                List.of(),
-                grants,
-                new PublishedTable(null, EnumSet.allOf(PublishedTable.Action.class), null),
-                fingerprint,
-                rightsFingerprint,
-                FEED);
-    }
-
-    private static Column column(int attnum, String name, int type, Column.Nullability nullability) {
-        return new Column(
-                attnum,
-                name,
-                type,
-                -1,
-                nullability,
-                Column.Generation.NONE,
-                type == Oid.TEXT ? Collation.DEFAULT_OID : 0);
-    }
-
-    private static RelationDefinition definition(char identity) {
-        return new RelationDefinition(
-                NOTES,
-                "public",
-                "notes",
-                identity,
-                List.of(
-                        new RelationDefinition.Column("id", Oid.INT4, -1, true),
-                        new RelationDefinition.Column("owner", Oid.TEXT, -1, false),
-                        new RelationDefinition.Column("body", Oid.TEXT, -1, false)));
     }
 
     private CatalogImage image(List<Relation> relations) {
@@ -603,160 +538,5 @@ final class World {
                             "1"));
         }
         return byOid;
-    }
-
-    // ---- recording
-
-    static final class Handle implements StreamHandle {
-        private final String streamId;
-        private long frames;
-        private long bytes;
-        private long takenFrames;
-        private long takenBytes;
-        private boolean reads = true;
-        private boolean waitsForDrain;
-
-        Handle(String streamId) {
-            this.streamId = streamId;
-        }
-
-        @Override
-        public int shard() {
-            return 0;
-        }
-
-        @Override
-        public String streamId() {
-            return streamId;
-        }
-
-        @Override
-        public long takenFrames() {
-            return takenFrames;
-        }
-
-        @Override
-        public long takenBytes() {
-            return takenBytes;
-        }
-
-        @Override
-        public void tellWhenDrained() {
-            waitsForDrain = true;
-        }
-
-        private boolean isDrained() {
-            return frames == takenFrames;
-        }
-
-        private void queue(long weight) {
-            frames++;
-            bytes += weight;
-        }
-
-        private void unqueue(long weight) {
-            frames--;
-            bytes -= weight;
-        }
-
-        private void take() {
-            if (reads) {
-                takenFrames = frames;
-                takenBytes = bytes;
-            }
-        }
-    }
-
-    private final class Recorder implements FrameSink {
-        @Override
-        public void open(StreamHandle stream, byte[] readyFrame) {
-            received(stream).handle.queue(readyFrame.length);
-            received(stream).frames.add(text(readyFrame));
-            received(stream).handle.take();
-        }
-
-        @Override
-        public void refuse(StreamHandle stream, ErrorCode code, String message) {
-            received(stream).refusal = code;
-        }
-
-        @Override
-        public void change(StreamHandle stream, SubscriptionTag tag, long seq, EventBody body) {
-            Received received = received(stream);
-            if (received.closed != null) {
-                throw new AssertionError("a change after the close of " + stream.streamId());
-            }
-            received.handle.queue(body.weightBytes());
-            received.openWeights.add(body.weightBytes());
-            received.openCommit.add("change " + text(tag.labelJson()) + " " + seq + " " + text(body.tail()));
-        }
-
-        @Override
-        public void retract(StreamHandle stream) {
-            Received received = received(stream);
-            received.openCommit.removeIf(event -> event.startsWith("change "));
-            received.openWeights.forEach(received.handle::unqueue);
-            received.openWeights.clear();
-        }
-
-        @Override
-        public void passing(StreamHandle stream, SubscriptionTag tag, PassingEvent event) {
-            Received received = received(stream);
-            if (received.closed != null) {
-                throw new AssertionError("an event after the close of " + stream.streamId());
-            }
-            received.handle.queue(event.weightBytes());
-            received.openCommit.add(text(event.kind().head()) + text(tag.labelJson()) + text(event.tail()));
-        }
-
-        @Override
-        public void frame(StreamHandle stream, byte[] frame) {
-            Received received = received(stream);
-            received.handle.queue(frame.length);
-            if (received.openCommit.isEmpty()) {
-                received.frames.add(text(frame));
-                received.handle.take();
-            } else {
-                received.openCommit.add(text(frame));
-            }
-        }
-
-        @Override
-        public void expires(StreamHandle stream, Instant at) {
-            received(stream).expiresAt = at;
-        }
-
-        @Override
-        public void close(StreamHandle stream, CloseReason reason, byte[] lastFrame) {
-            Received received = received(stream);
-            received.openCommit.clear();
-            received.frames.add(text(lastFrame));
-            received.closed = reason;
-        }
-
-        @Override
-        public void endCommit() {
-            for (Received received : receivedByStream.values()) {
-                received.frames.addAll(received.openCommit);
-                received.openCommit.clear();
-                received.openWeights.clear();
-                if (received.handle.frames - received.handle.takenFrames > 10) {
-                    throw new AssertionError("the queue of " + received.handle.streamId + " overflows");
-                }
-                received.handle.take();
-            }
-        }
-
-        private Received received(StreamHandle stream) {
-            Received received = receivedByStream.get(stream);
-            if (received == null) {
-                throw new AssertionError("no stream " + stream.streamId());
-            }
-            return received;
-        }
-
-        private static String text(byte[] bytes) {
-            return new String(bytes, StandardCharsets.UTF_8).strip();
-        }
     }
 }

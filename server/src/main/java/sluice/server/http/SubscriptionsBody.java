@@ -83,10 +83,6 @@ final class SubscriptionsBody {
         return subscriptions;
     }
 
-    private static String notSupported(String name) {
-        return "\"" + name + "\" is not supported yet";
-    }
-
     private static SubscriptionRequest entry(JsonNode entry) {
         String label = "";
         try {
