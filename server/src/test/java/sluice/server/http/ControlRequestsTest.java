@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,7 +146,7 @@ class ControlRequestsTest {
         return id == null ? "" : "Sluice-Stream-Id: " + id + "\r\n";
     }
 
-    private static String unsubscribe(String id) {
+    private static String unsubscribe(@Nullable String id) {
         return id == null ? "{\"subs\":[\"x\"]}" : "{\"stream_id\":\"" + id + "\",\"subs\":[\"x\"]}";
     }
 
