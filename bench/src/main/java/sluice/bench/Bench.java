@@ -21,11 +21,12 @@ import sluice.server.demo.DemoException;
 @Command(
         name = "sluice bench",
         description = {
-            "Measures this machine: starts a PostgreSQL 18 and the server on free ports of 127.0.0.1, puts load on them,"
-                    + " prints figures, and leaves nothing behind.",
+            "Measures this machine: starts a PostgreSQL 18 and the server on free ports of 127.0.0.1, puts load on"
+                    + " them, prints figures, and leaves nothing behind.",
             "",
-            "  quiet    streams that receive nothing: live heap of the server for each, with 1 shape and with 7",
-            "  fanout   one change to 1,000 streams, 10 times a second: delay, CPU and garbage for each delivery"
+            "  quiet       streams that receive nothing: live heap of the server for each, with 1 shape and with 7",
+            "  fanout      one change to 1,000 streams, 10 times a second: delay, CPU and garbage for each delivery",
+            "  predicates  policies decided in process, for rows they show and hide: time and garbage of a decision"
         },
         mixinStandardHelpOptions = true,
         footer = {
@@ -43,7 +44,8 @@ public final class Bench implements Callable<Integer> {
     /// What can be measured.
     enum Scenario {
         QUIET,
-        FANOUT
+        FANOUT,
+        PREDICATES
     }
 
     @Spec
@@ -108,6 +110,8 @@ public final class Bench implements Callable<Integer> {
             case FANOUT ->
                 List.of(new FanoutScenario(bed, streams(1_000), quick ? FanoutScenario.QUICK : FanoutScenario.FULL)
                         .run());
+            case PREDICATES ->
+                List.of(new PredicateScenario(bed, quick ? PredicateScenario.QUICK : PredicateScenario.FULL).run());
         };
     }
 

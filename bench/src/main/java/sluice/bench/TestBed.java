@@ -12,10 +12,13 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import sluice.bench.micro.PolicyBenchmark;
+import sluice.bench.micro.SampleTable;
 import sluice.server.demo.Backdrop;
 import sluice.server.demo.DemoException;
 
@@ -67,6 +70,17 @@ final class TestBed implements AutoCloseable {
         } catch (SQLException e) {
             throw new BenchException("PostgreSQL cannot be reached: " + e.getMessage());
         }
+    }
+
+    /// Makes the table of the sample policies.
+    ///
+    /// @return the file that {@link PolicyBenchmark#DATABASE} names
+    Path createSamplePolicies() throws IOException, SQLException {
+        String callersUrl = Objects.requireNonNull(backdrop.settings().get("SLUICE_DB_AUTHZ_URL"));
+        new SampleTable(backdrop.jdbcUrl(), callersUrl).create();
+        Path file = folder.resolve("database");
+        Files.write(file, List.of(backdrop.jdbcUrl(), callersUrl));
+        return file;
     }
 
     /// Starts a server and waits until it streams.

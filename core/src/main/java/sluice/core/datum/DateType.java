@@ -57,4 +57,9 @@ final class DateType extends ValueType<Long> {
     public Long cast(Object value) {
         return (Long) value;
     }
+
+    @Override
+    public Representation representation() {
+        return Representation.MOMENT;
+    }
 }

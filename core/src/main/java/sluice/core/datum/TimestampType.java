@@ -72,4 +72,9 @@ final class TimestampType extends ValueType<Long> {
     public Long cast(Object value) {
         return (Long) value;
     }
+
+    @Override
+    public Representation representation() {
+        return Representation.MOMENT;
+    }
 }

@@ -28,6 +28,8 @@ public abstract class ValueType<T> {
         TRUTH,
         /// A whole number of at most 64 bits.
         INTEGER,
+        /// A date or timestamp, as the whole number that counts from 2000-01-01; {@link MomentText} reads it.
+        MOMENT,
         /// The text's UTF-8, canonical and compared unsigned.
         BYTES,
         /// Only as a Java value.

@@ -1,6 +1,8 @@
 package sluice.core.expression;
 
 import sluice.core.datum.EvaluationException;
+import sluice.core.datum.MomentText;
+import sluice.core.datum.ValueType;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.value.Truth;
 
@@ -19,6 +21,21 @@ final class Columns {
             Tuple tuple = row.tuple();
             int position = row.mapping().position(attnum);
             return parseInteger(tuple.bytes(), tuple.offset(position), tuple.length(position));
+        }
+    }
+
+    /// @param type date, timestamp or timestamptz
+    record MomentColumn(int attnum, ValueType<?> type) implements Operand.OfInteger {
+        @Override
+        public Tuple.Kind kind(RowImage row) {
+            return row.kind(attnum);
+        }
+
+        @Override
+        public long value(RowImage row) {
+            Tuple tuple = row.tuple();
+            int position = row.mapping().position(attnum);
+            return MomentText.read(type, tuple.bytes(), tuple.offset(position), tuple.length(position));
         }
     }
 

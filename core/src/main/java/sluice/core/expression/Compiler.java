@@ -19,7 +19,7 @@ import sluice.core.value.Truth;
 /// The closures answer with SQL's three-valued logic widened by UNDECIDABLE: a value the log did not carry makes
 /// undecidable whatever PostgreSQL would have needed it for, and nothing else. AND and OR stop where PostgreSQL's
 /// executor stops, so an error in a part that is not reached is not raised. Comparing a column of a simple type
-/// with a constant allocates nothing.
+/// with a constant allocates nothing; neither do some conditions on values of other types in their usual form.
 ///
 /// A function that can raise and whose argument is not known stops the evaluation with an
 /// {@link UndecidableException}: PostgreSQL, which knows the argument, might have raised.
@@ -50,10 +50,11 @@ public final class Compiler {
             case Expression.Not(var argument) -> not(predicate(argument));
             case Expression.NullTest(var argument, var sense) -> nullTest(argument, sense);
             case Expression.TruthTest(var argument, var sense) -> truthTest(predicate(argument), sense);
-            case Expression.Comparison(var kind, var left, var right) -> comparison(kind, left, right);
+            case Expression.Comparison comparison ->
+                InPlace.comparison(comparison, comparison(comparison.kind(), comparison.left(), comparison.right()));
             case Expression.RowComparison rows -> RowComparisons.compile(rows);
             case Expression.Distinct(var equality, var left, var right) -> distinct(equality, left, right);
-            case Expression.Quantified quantified -> quantified(quantified);
+            case Expression.Quantified quantified -> InPlace.quantified(quantified, quantified(quantified));
             case Expression.Raised(var type, var sqlState) ->
                 row -> {
                     throw new EvaluationException(sqlState);
@@ -61,7 +62,7 @@ public final class Compiler {
             case Expression.Folded folded -> throw notReady(folded);
             case Expression.Unsupported unsupported -> throw notReady(unsupported);
             case Expression.Clock clock -> valueTruth(clock);
-            case Expression.Call call -> valueTruth(call);
+            case Expression.Call call -> InPlace.call(call, valueTruth(call));
             case Expression.Recast recast -> valueTruth(recast);
             case Expression.TextCast cast -> valueTruth(cast);
             case Expression.Case choice -> valueTruth(choice);

@@ -3,6 +3,7 @@ package sluice.core.expression;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import sluice.core.datum.EvaluationException;
+import sluice.core.datum.ValueType;
 import sluice.core.pgoutput.Tuple;
 
 /// Constants, decoded once when an expression is compiled.
@@ -18,6 +19,13 @@ final class Constants {
             }
             byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
             return new IntegerConstant(Tuple.Kind.TEXT, Columns.parseInteger(bytes, 0, bytes.length));
+        }
+
+        /// @param type date, timestamp or timestamptz
+        static IntegerConstant moment(ValueType<?> type, @Nullable String text) {
+            return text == null
+                    ? new IntegerConstant(Tuple.Kind.NULL, 0)
+                    : new IntegerConstant(Tuple.Kind.TEXT, (Long) type.cast(type.parse(text)));
         }
 
         @Override
