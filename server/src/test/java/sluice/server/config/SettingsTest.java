@@ -122,6 +122,7 @@ class SettingsTest {
         return with(
                 "SLUICE_LISTEN_ADDR", "[::1]:0",
                 "SLUICE_PATH_PREFIX", "/live",
+                "SLUICE_AUTHZ_LEASE", "45s",
                 "SLUICE_RING_MAX_AGE", "17s",
                 "SLUICE_RING_MEMORY", "0.25",
                 "SLUICE_REQUEST_ID_HEADER", "X-Trace",
@@ -246,7 +247,7 @@ class SettingsTest {
         Settings settings = read(everything());
         assertThat(settings.rights())
                 .isEqualTo(new Settings.Rights(
-                        Duration.ofSeconds(60),
+                        Duration.ofSeconds(45),
                         Duration.ofMillis(1500),
                         Duration.ofSeconds(3),
                         Duration.ofMillis(250),
