@@ -33,11 +33,18 @@ public record Origin(Question question, ProbePermission permission, PinnedColumn
     /// The rule by which PostgreSQL decides each row, where that is permitted.
     ///
     /// @param why the policies are not evaluated in process
-    public RulePlan.Verdict byQuery(String table, String why) {
+    /// @param meaning of the policies, which is the same whoever decides
+    public RulePlan.Verdict byQuery(String table, String why, Meaning meaning) {
         return switch (permission) {
             case ALLOW ->
-                new RulePlan.Verdict.Granted(
-                        new Rule(new Rule.Decision.Probed(question.sql()), why, question.columns()));
+                new RulePlan.Verdict.Granted(new Rule(
+                        new Rule.Decision.Probed(question.sql()),
+                        why,
+                        question.columns(),
+                        Rule.Lasting.UNTIL_THE_ROW_CHANGES,
+                        null,
+                        null,
+                        meaning));
             case DENY ->
                 new RulePlan.Verdict.Refused(
                         ErrorCode.POLICY_REQUIRES_IMPERSONATION,

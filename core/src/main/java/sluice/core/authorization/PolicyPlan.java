@@ -1,7 +1,9 @@
 package sluice.core.authorization;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import sluice.core.error.ErrorCode;
 import sluice.core.expression.Answers;
 import sluice.core.expression.Compiler;
@@ -26,7 +28,7 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
     }
 
     /// @param question the policies for PostgreSQL to evaluate
-    record Fallback(ProbePermission permission, Origin.Question question) {}
+    record Fallback(ProbePermission permission, Origin.Question question, Meaning.Wording wording) {}
 
     @Override
     public List<Fold> folds() {
@@ -56,7 +58,7 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
                 return RlsResolver.refused(composed.table(), "the policies show this caller no row of");
             }
         }
-        return granted(open);
+        return granted(open, answers);
     }
 
     /// What is left to say before anybody asks.
@@ -66,14 +68,16 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
                 : Forecast.of(Connectives.and(composed.required()));
     }
 
-    private Verdict granted(List<Expression> open) {
+    private Verdict granted(List<Expression> open, List<FoldAnswer> answers) {
         if (open.isEmpty()) {
             return new Verdict.Granted(new Rule(
                     new Rule.Decision.Everything(),
                     "the policies hold for every row of this shape",
                     List.of(),
                     Rule.Lasting.UNTIL_THE_ROW_CHANGES,
-                    origin(Origin.Reach.EVERY_ROW)));
+                    origin(Origin.Reach.EVERY_ROW),
+                    null,
+                    Meaning.everything()));
         }
         Expression rule = Connectives.and(open);
         String obstacle = Parts.unsupported(rule);
@@ -84,9 +88,15 @@ record PolicyPlan(Composed composed, Fallback fallback) implements RulePlan {
                     Parts.columns(rule),
                     Parts.readsClock(rule) ? Rule.Lasting.FOR_A_TIME : Rule.Lasting.UNTIL_THE_ROW_CHANGES,
                     origin(Parts.answersEveryRow(rule) ? Origin.Reach.EVERY_ROW : Origin.Reach.MOST_ROWS),
-                    Lease.of(rule)));
+                    Lease.of(rule),
+                    new Meaning.Evaluated(open)));
         }
-        return origin(Origin.Reach.MOST_ROWS).byQuery(composed.table(), obstacle);
+        Map<Fold, FoldAnswer> said = new LinkedHashMap<>();
+        for (int i = 0; i < answers.size(); i++) {
+            said.put(composed.folds().get(i), answers.get(i));
+        }
+        return origin(Origin.Reach.MOST_ROWS)
+                .byQuery(composed.table(), obstacle, new Meaning.Asked(fallback.wording(), said));
     }
 
     private Origin origin(Origin.Reach reach) {

@@ -82,7 +82,9 @@ public final class RlsResolver {
         return new PolicyPlan(
                 new PolicyPlan.Composed(relation.qualifiedName(), required, folds.folds(), pinned),
                 new PolicyPlan.Fallback(
-                        probes, new Origin.Question(probeSql(policies), columns(evaluated), names(policies))));
+                        probes,
+                        new Origin.Question(probeSql(policies), columns(evaluated), names(policies)),
+                        wording(catalog, policies)));
     }
 
     /// What every policy of a rule is read with.
@@ -152,6 +154,26 @@ public final class RlsResolver {
         policies.permissive().forEach(policy -> names.add(policy.name()));
         policies.restrictive().forEach(policy -> names.add(policy.name()));
         return names;
+    }
+
+    private static Meaning.Wording wording(CatalogImage catalog, PolicyComposer.Composition.Policies policies) {
+        Set<Function> functions = new LinkedHashSet<>();
+        Set<String> permissive = texts(catalog, policies.permissive(), functions);
+        return new Meaning.Wording(permissive, texts(catalog, policies.restrictive(), functions), functions);
+    }
+
+    private static Set<String> texts(CatalogImage catalog, List<Policy> policies, Set<Function> functions) {
+        Set<String> texts = new LinkedHashSet<>();
+        for (Policy policy : policies) {
+            texts.add(String.valueOf(policy.text()));
+            for (Integer oid : tree(policy).functions(catalog)) {
+                Function function = catalog.function(oid);
+                if (function != null && !function.builtIn()) {
+                    functions.add(function.asDefined());
+                }
+            }
+        }
+        return texts;
     }
 
     /// The composed predicate as PostgreSQL prints its parts; never NULL.

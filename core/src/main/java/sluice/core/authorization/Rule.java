@@ -13,15 +13,32 @@ import sluice.core.value.Truth;
 /// @param lasting whether a row that is visible stays so until it changes
 /// @param origin the policies a rule decided in process was made of; null for every other rule
 /// @param lease what of it the time alone may take away from the caller; null for nothing
+/// @param meaning what tells it from another rule
 public record Rule(
         Decision decision,
         String reason,
         List<Integer> readsColumns,
         Lasting lasting,
         @Nullable Origin origin,
-        @Nullable Lease lease) {
+        @Nullable Lease lease,
+        Meaning meaning) {
     public Rule {
         readsColumns = List.copyOf(readsColumns);
+    }
+
+    /// A rule that was made of no policies.
+    public Rule(
+            Decision decision,
+            String reason,
+            List<Integer> readsColumns,
+            Lasting lasting,
+            @Nullable Origin origin,
+            @Nullable Lease lease) {
+        this(decision, reason, readsColumns, lasting, origin, lease, meaning(decision));
+    }
+
+    private static Meaning meaning(Decision decision) {
+        return decision instanceof Decision.Everything ? Meaning.everything() : new Meaning.Given(decision);
     }
 
     /// A rule that no time takes away.

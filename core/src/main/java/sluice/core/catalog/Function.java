@@ -1,5 +1,6 @@
 package sluice.core.catalog;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,25 @@ public record Function(
     public enum Security {
         INVOKER,
         DEFINER
+    }
+
+    /// Without what may change while it does the same for whoever may call it: two that are equal do the same.
+    public Function asDefined() {
+        return new Function(
+                oid,
+                schema,
+                name,
+                language,
+                volatility,
+                strictness,
+                security,
+                returnType,
+                argumentTypes,
+                source,
+                body,
+                searchPath,
+                Collections.emptyMap(),
+                "");
     }
 
     public boolean builtIn() {

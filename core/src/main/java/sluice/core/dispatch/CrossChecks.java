@@ -147,7 +147,10 @@ final class CrossChecks implements RowJudge.Observer {
         boolean wrong = downgraded.size() >= DOWNGRADED_MAX
                 || downgraded.contains(new Key(relation.oid(), origin.question().sql()));
         return wrong
-                ? origin.byQuery(relation.qualifiedName(), "a row was decided otherwise than PostgreSQL decides it")
+                ? origin.byQuery(
+                        relation.qualifiedName(),
+                        "a row was decided otherwise than PostgreSQL decides it",
+                        rule.meaning())
                 : verdict;
     }
 

@@ -32,8 +32,10 @@ import sluice.core.wal.Xid;
 /// The catalog the engine goes by, its tables, and what becomes of open subscriptions when either moves.
 ///
 /// A newer answer replaces an older one table by table, never the other way round. Where rights of a table moved,
-/// each of its subscriptions has its rule composed again; until the stream has passed the answer, a row needs the
-/// yes of the rule before as well. Owned by the engine's thread.
+/// each of its subscriptions has its rule composed again. One that shows other rows ends the subscription: what its
+/// client holds is of the rule before, and nothing in the log says which rows came or went. One that means the same
+/// goes on, with the columns that are granted now; until the stream has passed the answer, rows shown by columns
+/// granted since, and rows of a rule that was another in between, are undecidable. Owned by the engine's thread.
 final class RightsKeeper {
     /// What the keeper needs of the engine.
     interface Host {
@@ -402,6 +404,12 @@ final class RightsKeeper {
             return;
         }
         switch (asking.plan().complete(answers)) {
+            case RulePlan.Verdict.Granted(var rule)
+            when !subscription.keepsMeaning(rule) ->
+                host.endSubscription(
+                        subscription,
+                        ErrorCode.RIGHTS_CHANGED,
+                        "the rules that decide what the shape shows changed; subscribe again and read the rows again");
             case RulePlan.Verdict.Granted(var rule) -> {
                 TableState table = tables.table(subscription.relationOid());
                 if (table != null && rule.tier() != subscription.rule().tier()) {

@@ -39,6 +39,7 @@ public enum ErrorCode {
     REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient", 400, Retry.NEVER),
     CATALOG_UNAVAILABLE("catalog_unavailable", 503, Retry.LATER),
     SCHEMA_CHANGED("schema_changed", 409, Retry.LATER),
+    RIGHTS_CHANGED("rights_changed", 409, Retry.LATER),
     SNAPSHOT_FAILED("snapshot_failed", 503, Retry.LATER),
     STREAM_LAGGING("stream_lagging", 503, Retry.LATER),
     TOKEN_EXPIRED("token_expired", 401, Retry.NEVER),

@@ -1,10 +1,13 @@
 package sluice.core.stream;
 
 import java.time.Instant;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.CrossCheck;
+import sluice.core.authorization.Meaning;
 import sluice.core.authorization.Rule;
 import sluice.core.routing.RoutingKey;
+import sluice.core.session.Identity;
 import sluice.core.shape.Filter;
 import sluice.core.shape.Operations;
 import sluice.core.shape.Projection;
@@ -39,6 +42,7 @@ public final class Subscription {
     private State state = State.ACTIVE;
     private Projection projection;
     private Rule rule;
+    private Identity ruledFor;
     private @Nullable CrossCheck crossCheck;
     private @Nullable Rule priorRule;
     private Lsn priorUntil = Lsn.ZERO;
@@ -69,6 +73,7 @@ public final class Subscription {
         this.projection = grant.projection();
         this.highestAttnum = grant.highestAttnum();
         this.rule = grant.rule();
+        this.ruledFor = stream.identity();
         recount();
     }
 
@@ -135,6 +140,16 @@ public final class Subscription {
 
     public Rule rule() {
         return rule;
+    }
+
+    /// Whether a rule composed for the stream's present caller shows what the present one does. What PostgreSQL
+    /// decides may hang on who asks.
+    public boolean keepsMeaning(Rule composed) {
+        Identity caller = stream.identity();
+        boolean sameCaller = Objects.equals(caller.subject(), ruledFor.subject())
+                && caller.role().equals(ruledFor.role());
+        return rule.meaning().sameAs(composed.meaning())
+                && (sameCaller || !(composed.meaning() instanceof Meaning.Asked));
     }
 
     /// Which decisions of the rule PostgreSQL is to confirm; null for none.
@@ -256,6 +271,7 @@ public final class Subscription {
             columnsWidened |= !projection.entries().contains(column);
         }
         rule = newRule;
+        ruledFor = stream.identity();
         crossCheck = null;
         projection = newProjection;
         deletesAnnounced = false;

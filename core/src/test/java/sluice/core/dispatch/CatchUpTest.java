@@ -144,7 +144,7 @@ class CatchUpTest {
     }
 
     @Test
-    void what_a_stream_gets_late_needs_the_yes_of_the_new_rule_as_well() {
+    void a_stream_that_is_behind_is_told_of_another_rule_and_gets_nothing_of_before_under_either() {
         world.plan = granted(ownedBy("alice"));
         var stream = world.open("alice", notesShape("a"));
         world.stopReading(stream);
@@ -159,7 +159,9 @@ class CatchUpTest {
         world.read(stream);
 
         assertThat(ids(stream)).isEqualTo(numbers(0, 1));
-        world.commit(insert("10", "bob", "x"));
+        assertThat(stream.only("error")).contains("rights_changed");
+        world.subscribe("alice", notesShape("a"));
+        world.commit(insert("10", "bob", "x"), insert("11", "alice", "x"));
         assertThat(ids(stream)).isEqualTo(List.of("0", "10"));
     }
 

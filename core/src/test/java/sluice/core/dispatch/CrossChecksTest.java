@@ -145,6 +145,7 @@ class CrossChecksTest {
         Received later = world.open("later", notesShape("a"));
 
         assertThat(one.warned("tier_downgraded")).isTrue();
+        assertThat(one.frames).noneMatch(frame -> frame.startsWith("event: error"));
         assertThat(two.warned("tier_downgraded")).isTrue();
         assertThat(other.warned("tier_downgraded")).isFalse();
         assertThat(later.only("ready")).contains("\"tier\":\"C\"");
@@ -423,7 +424,8 @@ class CrossChecksTest {
     }
 
     private static Rule with(Rule rule, Origin origin) {
-        return new Rule(rule.decision(), rule.reason(), rule.readsColumns(), rule.lasting(), origin);
+        return new Rule(
+                rule.decision(), rule.reason(), rule.readsColumns(), rule.lasting(), origin, null, rule.meaning());
     }
 
     /// PostgreSQL answers the oldest check.

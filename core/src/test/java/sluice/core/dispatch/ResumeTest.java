@@ -195,6 +195,28 @@ class ResumeTest {
     }
 
     @Test
+    void another_rule_ends_a_replay_and_nothing_more_of_it_is_sent() {
+        world.plan = granted(ownedBy("alice"));
+        World.Commit seen = world.commit(insert("0", "alice", "x"));
+        for (int i = 1; i < 40; i++) {
+            world.commit(insert(String.valueOf(i), i % 2 == 0 ? "alice" : "bob", "x"));
+        }
+        var stream = world.openUnread("alice", resuming("a", lsn(seen)));
+        int before = stream.changes().size();
+        assertThat(before).isBetween(1, 19);
+
+        world.plan = granted(ownedBy("bob"));
+        world.moveRights("r2", List.of(1, 2, 3));
+        world.commit(List.of(World.NOTES_DEFINITION), insert("40", "bob", "x"));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stamp())));
+        world.read(stream);
+
+        assertThat(stream.changes()).hasSize(before).allMatch(change -> change.contains("alice"));
+        assertThat(stream.only("error")).contains("rights_changed");
+    }
+
+    @Test
     void a_position_under_another_history_is_not_resumed() {
         World.Commit seen = world.commit(insert("1", "alice", "x"));
         String own = history(world.open("alice", notesShape("a")));

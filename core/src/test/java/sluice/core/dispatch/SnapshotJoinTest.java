@@ -226,6 +226,28 @@ class SnapshotJoinTest {
     }
 
     @Test
+    void another_rule_while_rows_are_read_or_sent_ends_the_subscription_and_nothing_more_is_sent() {
+        world.plan = granted(ownedBy("alice"));
+        var stream = world.open("alice", snapshot("read"), snapshot("sent"));
+        long read = world.take(Effect.ReadSnapshot.class).joinId();
+        long sent = read(world.stamp(), 20);
+        world.step(new Input.SnapshotRows(sent, List.of(row(0))));
+        world.plan = granted(ownedBy("bob"));
+        world.moveRights("r2", List.of(1, 2, 3));
+        world.commit(List.of(World.NOTES_DEFINITION), insert("1", "bob", "x"), insert("2", "alice", "x"));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stamp())));
+        world.forgetEffects();
+
+        read(read, world.stamp(), 1);
+        world.step(new Input.SnapshotRows(sent, List.of(row(1))));
+        world.commit(insert("3", "bob", "x"), insert("4", "alice", "x"));
+
+        assertThat(story(stream)).containsExactly("row 0", "rights_changed", "rights_changed");
+        assertThat(world.asked(Effect.TakeRows.class)).isFalse();
+    }
+
+    @Test
     void rows_that_postgresql_decided_are_not_sent_when_they_have_lain_too_long() {
         world.plan = granted(probed());
         var stream = world.open("alice", snapshot("a"));

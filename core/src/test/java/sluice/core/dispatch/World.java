@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Meaning;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
@@ -22,7 +23,9 @@ import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.ServerOperators;
 import sluice.core.catalog.Stamp;
+import sluice.core.datum.ValueTypes;
 import sluice.core.error.ErrorCode;
+import sluice.core.expression.Expression;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
@@ -145,7 +148,11 @@ final class World {
                     case UNCHANGED, NOT_SENT -> Truth.UNDECIDABLE;
                 }),
                 "own column",
-                List.of(2));
+                List.of(2),
+                Rule.Lasting.UNTIL_THE_ROW_CHANGES,
+                null,
+                null,
+                new Meaning.Evaluated(List.of(new Expression.Constant(ValueTypes.TEXT, owner))));
     }
 
     /// PostgreSQL decides, and nothing of the row matters.
@@ -216,6 +223,12 @@ final class World {
     }
 
     /// A stream whose client takes nothing, its first frame included.
+    /// A request of the stream's own caller.
+    void subscribe(String streamId, SubscriptionRequest... requests) {
+        Identity caller = new Identity(streamId, "authenticated", "{}", now.plusSeconds(3600));
+        step(new Input.Control(1_000, streamId, caller, new ControlRequest.Subscribe(List.of(requests))));
+    }
+
     Received openUnread(String streamId, SubscriptionRequest... requests) {
         Handle handle = new Handle(streamId);
         handle.reads = false;

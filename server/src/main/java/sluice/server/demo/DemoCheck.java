@@ -24,10 +24,10 @@ public final class DemoCheck {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration QUIET = Duration.ofMillis(300);
 
-    /// How long a right that widens may take to act, and how long each row written to find out is waited for.
-    private static final Duration WIDENING_MAX = Duration.ofSeconds(30);
+    /// How long a right may take to act, and how long each row written to find out is waited for.
+    private static final Duration SWITCH_MAX = Duration.ofSeconds(30);
 
-    private static final Duration WIDENING_ATTEMPT = Duration.ofSeconds(1);
+    private static final Duration SWITCH_ATTEMPT = Duration.ofSeconds(1);
     private static final Actor OWNER = new Actor.Owner();
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -120,17 +120,17 @@ public final class DemoCheck {
             phase(console, "a note is read by its owner, a post by its author or by all", notesAndPosts());
             DemoTokens renewed = DemoTokens.signedWith(DemoKey.loadOrCreate(facts.data()));
             for (Witness witness : witnesses) {
-                witness.renew(client, facts, renewed.of(witness.person()));
+                witness.renew(renewed.of(witness.person()));
             }
             phase(console, "both streams go on under new tokens", notes("renewed"));
             console.script(ReadPolicy.EVERYONE.sql());
-            awaitWidened(console, "everyone may read every note");
+            awaitSwitched(console, "everyone may read every note");
             phase(console, "the policy is replaced: everyone reads every note", notes("shared"));
-            // A right that narrows is judged from the first write on.
             console.script(ReadPolicy.OWNER_ONLY_UNDONE.sql());
+            awaitSwitched(console, "only the owner may read a note, and only while it is not done");
             phase(console, "back to the owner, and a restrictive policy hides what is done", undone());
             console.script(ReadPolicy.OWNER_ONLY.sql());
-            awaitWidened(console, "what is done may be read again");
+            awaitSwitched(console, "what is done may be read again");
             phase(console, "the restrictive policy is dropped", notes("again"));
             for (Witness witness : witnesses) {
                 witness.drain(QUIET);
@@ -186,13 +186,13 @@ public final class DemoCheck {
 
     /// Writes and deletes notes of every kind until each stream shows those that SELECT shows.
     ///
-    /// A catalog newer than a commit widens nothing, so a row written right after the switch may
-    /// be withheld from whom
-    /// it now concerns, and the stream says so. What is shown meanwhile is judged like everything else.
-    private void awaitWidened(Console console, String right) throws StatementException, InterruptedException {
+    /// Each stream has to say that other rules decide now, whereupon its notes are read again.
+    /// A row written right after the switch may be withheld from whom it now concerns, and the
+    /// stream says so. What is shown meanwhile is judged like everything else.
+    private void awaitSwitched(Console console, String right) throws StatementException, InterruptedException {
         beginPhase(console);
         long begin = System.nanoTime();
-        long deadline = begin + WIDENING_MAX.toNanos();
+        long deadline = begin + SWITCH_MAX.toNanos();
         int attempts = 0;
         boolean acts = false;
         while (!acts && System.nanoTime() - deadline < 0) {
@@ -201,14 +201,20 @@ public final class DemoCheck {
         }
         if (!acts) {
             for (Witness witness : witnesses) {
-                problems.add(right + ": not seen on both streams within " + WIDENING_MAX.toSeconds() + " s; to "
+                problems.add(right + ": not seen on both streams within " + SWITCH_MAX.toSeconds() + " s; to "
                         + witness.person().label() + " " + witness.announced());
             }
             return;
         }
+        for (Witness witness : witnesses) {
+            if (witness.rereads() != 1) {
+                problems.add(right + ": " + witness.person().label() + " was told so " + witness.rereads()
+                        + " times, and once was expected");
+            }
+        }
         out.printf(
                 Locale.ROOT,
-                "%s: it acts %.1f s after the switch, on rows written in attempt %d%n",
+                "%s: the notes are read again, and it acts %.1f s after the switch, on rows written in attempt %d%n",
                 right,
                 (System.nanoTime() - begin) / 1e9,
                 attempts);
@@ -221,7 +227,7 @@ public final class DemoCheck {
             FROM (VALUES ('%s'), ('%s')) AS person (owner), (VALUES (false), (true)) AS state (done)
             """.formatted(Person.ALICE.id(), Person.BOB.id()));
         look(console);
-        boolean shown = caughtUp(WIDENING_ATTEMPT);
+        boolean shown = caughtUp(SWITCH_ATTEMPT);
         console.run(OWNER, "DELETE FROM notes WHERE title = 'first'");
         look(console);
         if (!shown) {
@@ -289,14 +295,14 @@ public final class DemoCheck {
         }
     }
 
-    /// What a person sees of the rows made in this phase. UTC, as on the stream.
+    /// What a person sees, and which of it was made in this phase. UTC, as on the stream.
     private String visible() {
         return """
             SET LOCAL TimeZone = 'UTC';
-            SELECT coalesce(jsonb_agg(jsonb_build_object('table', name, 'row', image)), '[]'::jsonb)::text
-            FROM (SELECT 'notes' AS name, to_jsonb(note) AS image FROM public.notes AS note WHERE id > %1$d
+            SELECT coalesce(jsonb_agg(jsonb_build_object('table', name, 'row', image, 'now', now)), '[]'::jsonb)::text
+            FROM (SELECT 'notes' AS name, to_jsonb(note) AS image, id > %1$d AS now FROM public.notes AS note
                   UNION ALL
-                  SELECT 'posts', to_jsonb(post) FROM public.posts AS post WHERE id > %2$d) AS visible
+                  SELECT 'posts', to_jsonb(post), id > %2$d FROM public.posts AS post) AS visible
             """.formatted(notesBefore, postsBefore);
     }
 

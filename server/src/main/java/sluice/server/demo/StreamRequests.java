@@ -9,6 +9,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Locale;
 
 /// What any client asks of its stream once it is open.
 ///
@@ -16,16 +17,23 @@ import java.time.Duration;
 record StreamRequests(HttpClient client, String baseUrl, String streamId, String token) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /// Whether a subscription begins with the rows there are.
+    enum Initial {
+        NONE,
+        SNAPSHOT
+    }
+
     /// One more table.
     ///
     /// @return the subscription's result
-    JsonNode subscribe(String table) throws DemoException, InterruptedException {
+    JsonNode subscribe(String table, Initial initial) throws DemoException, InterruptedException {
         ObjectNode body = JSON.createObjectNode().put("stream_id", streamId);
         body.putArray("subscriptions")
                 .addObject()
                 .put("sub", table)
                 .putObject("shape")
-                .put("table", table);
+                .put("table", table)
+                .put("initial", initial.name().toLowerCase(Locale.ROOT));
         return post("/subscribe", body).path("results").path(0);
     }
 

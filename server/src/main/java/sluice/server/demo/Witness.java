@@ -52,38 +52,43 @@ final class Witness implements AutoCloseable {
 
     private Duration longestDelay = Duration.ZERO;
     private int changes;
+    private int rereads;
     private String tiers = "";
     private String streamId = "";
+    private final HttpClient client;
+    private final DemoFacts facts;
 
-    private Witness(Person person, EventStream stream) {
+    private Witness(Person person, EventStream stream, HttpClient client, DemoFacts facts) {
         this.person = person;
         this.stream = stream;
+        this.client = client;
+        this.facts = facts;
     }
 
     /// Opens the person's stream of one table, waits for its `ready`, and subscribes to the other.
     static Witness open(Person person, HttpClient client, DemoFacts facts) throws DemoException, InterruptedException {
         URI url = URI.create(facts.baseUrl() + DemoOptions.PREFIX + "/stream");
-        Witness witness =
-                new Witness(person, EventStream.open(client, url, facts.tokens().of(person), subscriptions()));
+        EventStream stream = EventStream.open(client, url, facts.tokens().of(person), subscriptions());
+        Witness witness = new Witness(person, stream, client, facts);
         witness.awaitReady();
-        witness.subscribe(client, facts);
+        witness.subscribe();
         return witness;
     }
 
-    private void subscribe(HttpClient client, DemoFacts facts) throws DemoException, InterruptedException {
-        JsonNode result = requests(client, facts).subscribe(SECOND_TABLE);
+    private void subscribe() throws DemoException, InterruptedException {
+        JsonNode result = requests().subscribe(SECOND_TABLE, StreamRequests.Initial.NONE);
         tiers += ", " + tier(result) + " from a request of its own";
     }
 
     /// The stream goes on under a token signed anew.
-    void renew(HttpClient client, DemoFacts facts, String token) throws DemoException, InterruptedException {
-        int revoked = requests(client, facts).renew(token);
+    void renew(String token) throws DemoException, InterruptedException {
+        int revoked = requests().renew(token);
         if (revoked != 0) {
             problem("lost " + revoked + " subscriptions by a new token of the same person");
         }
     }
 
-    private StreamRequests requests(HttpClient client, DemoFacts facts) {
+    private StreamRequests requests() {
         return new StreamRequests(
                 client, facts.baseUrl(), streamId, facts.tokens().of(person));
     }
@@ -149,21 +154,29 @@ final class Witness implements AutoCloseable {
         return built.size();
     }
 
+    /// How often, since the phase began, the stream said that other rules decide now.
+    int rereads() {
+        return rereads;
+    }
+
     void beginPhase() {
         built.clear();
         operations.clear();
         withheld.clear();
+        rereads = 0;
         selected = Map.of();
     }
 
     /// Takes what a SELECT as this person returned after a commit.
     ///
-    /// @param rows objects of `table` and `row`
+    /// @param rows objects of `table`, `row` and `now`: whether the row was made in this phase
     void saw(JsonNode rows) {
         Map<String, JsonNode> now = new HashMap<>();
         for (JsonNode entry : rows) {
             String key = key(entry.path("table").asText(), entry.path("row"));
-            now.put(key, entry.path("row"));
+            if (entry.path("now").asBoolean()) {
+                now.put(key, entry.path("row"));
+            }
             keys.add(key);
             images.add(entry.path("row"));
         }
@@ -198,9 +211,13 @@ final class Witness implements AutoCloseable {
         return true;
     }
 
-    private void take(EventStream.Event event) {
+    private void take(EventStream.Event event) throws InterruptedException {
         switch (event.name()) {
             case "change" -> change(event);
+            case "error" -> ended(event.data());
+            case "snapshot_end", "live" -> {
+                // what comes is judged by itself
+            }
             case "warning" -> {
                 if (event.data().path("code").asText().equals(WarningCode.CHANGES_WITHHELD.wireName())) {
                     withheld.add(event.data().path("message").asText());
@@ -210,15 +227,35 @@ final class Witness implements AutoCloseable {
         }
     }
 
+    /// A subscription that ended because other rules decide now: what it gave is forgotten, and it is asked for again
+    /// with the rows that may be read now.
+    private void ended(JsonNode error) throws InterruptedException {
+        String table = error.path("sub").asText();
+        if (table.isEmpty() || !error.path("action").asText().equals("resnapshot")) {
+            problem("an error that was not expected: " + error);
+            return;
+        }
+        rereads++;
+        built.keySet().removeIf(key -> key.startsWith(table + "/"));
+        try {
+            tier(requests().subscribe(table, StreamRequests.Initial.SNAPSHOT));
+        } catch (DemoException e) {
+            problem("could not subscribe again: " + e.getMessage());
+        }
+    }
+
     private void change(EventStream.Event event) {
         JsonNode change = event.data();
         String operation = change.path("op").asText();
         String table = change.path("table").asText();
         JsonNode row = change.has("record") ? change.path("record") : change.path("old");
         String key = key(table, row);
+        boolean read = change.path("snapshot").asBoolean();
         changes++;
-        operations.merge(operation, 1, Integer::sum);
-        measure(event);
+        operations.merge(read ? "READ AGAIN" : operation, 1, Integer::sum);
+        if (!read) {
+            measure(event);
+        }
         if (operation.equals("DELETE")) {
             if (!keys.contains(key)) {
                 problem("received the deletion of " + key + ", which no SELECT ever showed");
@@ -229,7 +266,10 @@ final class Witness implements AutoCloseable {
         if (!images.contains(row)) {
             problem("received an image of " + key + " that no SELECT ever showed");
         }
-        built.put(key, row);
+        // a row read again may be older than the phase
+        if (!read || selected.containsKey(key)) {
+            built.put(key, row);
+        }
     }
 
     private void measure(EventStream.Event event) {

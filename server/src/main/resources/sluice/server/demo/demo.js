@@ -49,6 +49,8 @@ class Panel {
     this.events = 0;
     this.opened = new AbortController();
     this.waiting = null;
+    this.streamId = "";
+    this.read = new Set();
     this.root = document.getElementById("person").content.firstElementChild.cloneNode(true);
     this.root.dataset.person = person.name;
     const heading = this.part(".name");
@@ -127,6 +129,7 @@ class Panel {
     switch (name) {
       case "ready": {
         const subscription = data.subscriptions[0];
+        this.streamId = data.stream_id;
         this.part(".tier").textContent = subscription.tier ?? "–";
         this.part(".tier").title = subscription.reason ?? "";
         this.show(subscription.ok ? "live" : "lost", subscription.ok ? "live" : subscription.error.message);
@@ -135,9 +138,10 @@ class Panel {
         return undefined;
       }
       case "change":
+      case "snapshot_end":
         // Rows being read again come first; what arrives meanwhile is newer or the same.
-        if (this.waiting) this.waiting.push(data);
-        else this.change(data);
+        if (this.waiting) this.waiting.push({ name, data });
+        else this.follow({ name, data });
         return undefined;
       case "warning":
         this.log("warning", data.code);
@@ -145,11 +149,42 @@ class Panel {
       case "error":
         this.log("error", data.code);
         this.say(`${data.code}: ${data.message}`, "refused");
-        if (data.sub) this.reopenLater();
+        if (data.sub && data.action === "resnapshot") this.resubscribe();
+        else if (data.sub) this.reopenLater();
         return data.retry_after_ms;
       default:
         return undefined;
     }
+  }
+
+  // Other rules decide now: what was shown may be too much or too little, so the rows come again, and then changes.
+  async resubscribe() {
+    const opened = this.opened;
+    this.read = new Set();
+    try {
+      const { results } = await post(`${this.prefix}/subscribe`, this.person.token, {
+        stream_id: this.streamId,
+        subscriptions: [{ sub: "notes", shape: { table: "notes", initial: "snapshot" } }],
+      });
+      if (!results[0].ok) throw new Error(results[0].error.message);
+      this.part(".tier").textContent = results[0].tier;
+      this.part(".tier").title = results[0].reason ?? "";
+      this.log("subscribed", `tier ${results[0].tier}`);
+    } catch (problem) {
+      this.say(problem.message, "refused");
+      if (opened === this.opened) this.reopenLater();
+    }
+  }
+
+  // A row read again, the end of these rows, or a change.
+  follow({ name, data }) {
+    if (name === "snapshot_end") {
+      for (const id of [...this.rows.keys()]) if (!this.read.has(id)) this.remove(id);
+      this.log("snapshot", `${data.rows} rows`);
+    } else if (data.snapshot) {
+      this.read.add(data.record.id);
+      this.put(data.record);
+    } else this.change(data);
   }
 
   // The server ended the subscription and kept the stream: a new one asks again.
@@ -172,7 +207,7 @@ class Panel {
     }
     const arrived = this.waiting;
     this.waiting = null;
-    for (const change of arrived) this.change(change);
+    for (const event of arrived) this.follow(event);
   }
 
   async change({ op, record, old, commit_time: commitTime }) {
@@ -291,7 +326,6 @@ const start = async () => {
     input.addEventListener("change", async () => {
       try {
         showPolicy(await post("/demo/policy", token, { policy: input.value }));
-        for (const panel of panels) panel.reread();
       } catch (problem) {
         panels[0].say(`the policy was not switched: ${problem.message}`, "refused");
       }

@@ -113,7 +113,7 @@ class ControlPgTest {
     }
 
     @Test
-    void a_new_token_decides_from_its_answer_on_and_ends_what_it_may_not_have() throws Exception {
+    void a_new_token_decides_from_its_answer_on_and_ends_what_shows_other_rows_or_none() throws Exception {
         try (SseClient stream = stream(tenant("red"))) {
             String id = id(stream);
             assertThat(subscribe(
@@ -128,10 +128,13 @@ class ControlPgTest {
 
             HttpResponse<String> answer = token(id, tenant("blue"));
             assertThat(answer.statusCode()).isEqualTo(200);
-            assertThat(answer.body()).isEqualTo("{\"ok\":true,\"revoked_subscriptions\":1}\n");
-            assertThat(stream.await("error").data()).contains("\"sub\":\"red\"", "shape_not_authorized");
+            assertThat(answer.body()).isEqualTo("{\"ok\":true,\"revoked_subscriptions\":2}\n");
+            assertThat(stream.await(event -> event.is("error") && event.data().contains("\"sub\":\"red\""))
+                            .data())
+                    .contains("shape_not_authorized");
 
             insert(11, "red");
+            sluice.subscribeAgain(stream, sluice.sign(tenant("blue")), "any", "docs");
             insert(12, "blue");
             sluice.awaitPolls();
             assertThat(sluice.figure("sluice_authz_downgrades_total{schema=\"public\",table=\"docs\"}"))

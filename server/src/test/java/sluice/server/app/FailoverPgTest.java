@@ -88,10 +88,12 @@ class FailoverPgTest {
     }
 
     private static void assertEndsAndBeginsAnew(
-            PostgresDatabase lost, PostgresDatabase promoted, RunningSluice sluice, Runnable takeOver) {
+            PostgresDatabase lost, PostgresDatabase promoted, RunningSluice sluice, Runnable takeOver)
+            throws Exception {
         try (SseClient alice = Notes.open(sluice, ALICE)) {
             // none of it on the standby, whose policy shows each user her own rows only
             lost.execute("CREATE POLICY everything ON notes FOR SELECT TO authenticated USING (true)");
+            sluice.subscribeAgain(alice, sluice.token(ALICE), "mine", "notes");
             sluice.awaitPolls();
             Notes.insert(lost, 1, ALICE);
             assertThat(Notes.idsUntil(alice, 1)).containsExactly(1);

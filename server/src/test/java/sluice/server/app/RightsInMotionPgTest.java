@@ -25,7 +25,8 @@ class RightsInMotionPgTest {
         database = PostgresCluster.of(PostgresCluster.NEWEST)
                 .createDatabase("rights_in_motion")
                 .withStandardRoles();
-        for (String table : new String[] {"dropped", "restricted", "granted", "reviewed", "untouched", "widened"}) {
+        for (String table :
+                new String[] {"dropped", "restricted", "granted", "reviewed", "untouched", "widened", "same"}) {
             database.execute(
                     "CREATE TABLE " + table + " (id int PRIMARY KEY, owner_id uuid NOT NULL, secret text)",
                     "ALTER TABLE " + table + " ENABLE ROW LEVEL SECURITY",
@@ -36,7 +37,7 @@ class RightsInMotionPgTest {
                 "CREATE TABLE measured_1 PARTITION OF measured FOR VALUES FROM (0) TO (1000)",
                 "ALTER TABLE measured ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON measured FOR SELECT TO authenticated USING (owner_id = auth.uid())",
-                "CREATE PUBLICATION sluice FOR TABLE dropped, restricted, granted, reviewed, untouched, widened,"
+                "CREATE PUBLICATION sluice FOR TABLE dropped, restricted, granted, reviewed, untouched, widened, same,"
                         + " measured WITH (publish_via_partition_root = true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h"));
     }
@@ -61,7 +62,7 @@ class RightsInMotionPgTest {
     }
 
     @Test
-    void a_new_restrictive_policy_hides_the_next_row() {
+    void a_new_restrictive_policy_ends_the_shape_and_hides_the_next_row_from_both() throws Exception {
         try (SseClient alice = open(ALICE, "restricted")) {
             insert("restricted", 1, ALICE);
             alice.await("change");
@@ -69,12 +70,37 @@ class RightsInMotionPgTest {
             database.execute(
                     "CREATE POLICY small ON restricted AS RESTRICTIVE FOR SELECT TO authenticated USING (id < 100)",
                     row("restricted", 200, ALICE));
+            sluice.subscribeAgain(alice, sluice.token(ALICE), "s", "restricted");
+            assertThat(Notes.ids(alice)).as("row 1 is read again").containsExactly(1, 1);
             insertUntilShown(alice, "restricted", ALICE, 2);
             insert("restricted", 201, ALICE);
             insert("restricted", 99, ALICE);
 
             alice.await(event -> event.is("change") && Notes.id(event) == 99);
             assertThat(Notes.ids(alice)).doesNotContain(200, 201);
+        }
+    }
+
+    @Test
+    void what_shows_the_same_rows_leaves_the_shape_open() {
+        try (SseClient alice = open(ALICE, "same")) {
+            insert("same", 1, ALICE);
+            alice.await("change");
+
+            database.execute(
+                    "ALTER POLICY own ON same USING (owner_id = auth.uid())",
+                    "ALTER POLICY own ON same RENAME TO zz",
+                    "CREATE POLICY of_another ON same FOR SELECT TO service_role USING (false)",
+                    "CREATE POLICY writes ON same FOR INSERT TO authenticated WITH CHECK (false)",
+                    "CREATE INDEX ON same (secret)",
+                    "GRANT SELECT ON same TO anon",
+                    row("same", 2, BOB));
+            sluice.awaitPolls();
+            insert("same", 3, BOB);
+            insert("same", 4, ALICE);
+
+            assertThat(Notes.idsUntil(alice, 4)).containsExactly(1, 4);
+            assertThat(alice.received()).noneMatch(event -> event.is("error"));
         }
     }
 
@@ -93,6 +119,7 @@ class RightsInMotionPgTest {
                     .filteredOn(event -> event.is("change") && Notes.id(event) > 1)
                     .isNotEmpty()
                     .noneMatch(event -> event.data().contains("\"secret\""));
+            assertThat(alice.received()).noneMatch(event -> event.is("error"));
         }
     }
 
@@ -112,7 +139,7 @@ class RightsInMotionPgTest {
     }
 
     @Test
-    void a_function_that_changes_its_answer_is_asked_again_within_the_rights_poll() {
+    void a_function_that_changes_its_answer_is_asked_again_within_the_rights_poll() throws Exception {
         database.execute(
                 "CREATE FUNCTION public.tenant() RETURNS uuid LANGUAGE sql STABLE AS"
                         + " $$ SELECT (current_setting('request.jwt.claims', true)::jsonb ->> 'sub')::uuid $$",
@@ -125,6 +152,8 @@ class RightsInMotionPgTest {
 
             database.execute("CREATE OR REPLACE FUNCTION public.tenant() RETURNS uuid LANGUAGE sql STABLE AS"
                     + " $$ SELECT '" + BOB + "'::uuid $$");
+            sluice.subscribeAgain(alice, sluice.token(ALICE), "s", "reviewed");
+            assertThat(Notes.ids(alice)).as("nothing is bob's yet").containsExactly(1);
             insertUntilShown(alice, "reviewed", BOB, 100);
             insert("reviewed", 2, ALICE);
             insert("reviewed", 3, BOB);

@@ -23,7 +23,7 @@ import sluice.testkit.sse.SseClient;
 /// Rights are not polled meanwhile, so nothing is known but what the readings before and after say.
 class RightsThereAndBackPgTest {
     private static final List<String> TABLES =
-            List.of("altered", "dropped", "granted", "trimmed", "guarded", "itself", "emptied");
+            List.of("altered", "dropped", "granted", "trimmed", "guarded", "itself", "moved", "emptied");
 
     private static PostgresDatabase database;
     private static TcpProxy replication;
@@ -94,15 +94,30 @@ class RightsThereAndBackPgTest {
     }
 
     @Test
-    void a_row_of_the_transaction_that_moved_the_policy_itself_is_sent() {
+    void a_row_of_the_transaction_that_wrote_the_policy_anew_is_sent() {
         try (SseClient alice = open("itself")) {
             insert("itself", 1, ALICE);
             alice.await("change");
 
-            database.execute("BEGIN; ALTER POLICY own ON itself USING (owner_id = auth.uid() AND id < 100);"
-                    + " INSERT INTO itself VALUES (200, '" + ALICE + "', 'x'), (2, '" + ALICE + "', 'x'); COMMIT");
+            database.execute("BEGIN; ALTER POLICY own ON itself USING (owner_id = auth.uid());"
+                    + " INSERT INTO itself VALUES (200, '" + BOB + "', 'x'), (2, '" + ALICE + "', 'x'); COMMIT");
 
             assertThat(Notes.idsUntil(alice, 2)).containsExactly(1, 2);
+            assertThat(alice.received()).noneMatch(event -> event.is("error"));
+        }
+    }
+
+    @Test
+    void a_row_of_the_transaction_that_moved_the_policy_comes_with_the_rows_read_again() throws Exception {
+        try (SseClient alice = open("moved")) {
+            insert("moved", 1, ALICE);
+            alice.await("change");
+
+            database.execute("BEGIN; ALTER POLICY own ON moved USING (owner_id = auth.uid() AND id < 100);"
+                    + " INSERT INTO moved VALUES (200, '" + ALICE + "', 'x'), (2, '" + ALICE + "', 'x'); COMMIT");
+
+            sluice.subscribeAgain(alice, sluice.token(ALICE), "s", "moved");
+            assertThat(Notes.ids(alice)).containsExactly(1, 1, 2);
         }
     }
 

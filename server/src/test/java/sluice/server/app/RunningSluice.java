@@ -1,5 +1,7 @@
 package sluice.server.app;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -9,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import sluice.server.config.Settings;
 import sluice.server.config.SettingsReader;
 import sluice.server.http.ExtraRoutes;
@@ -19,6 +22,7 @@ import sluice.testkit.http.Claims;
 import sluice.testkit.http.JwksServer;
 import sluice.testkit.http.TokenSigner;
 import sluice.testkit.sse.SseClient;
+import sluice.testkit.sse.SseEvent;
 import sluice.testkit.sse.SseRequest;
 
 /// The real server in this process, against a real database: what a test opens streams on.
@@ -159,6 +163,29 @@ final class RunningSluice implements AutoCloseable {
                     .build();
             return client.send(request, HttpResponse.BodyHandlers.ofString());
         }
+    }
+
+    /// What a client does when its shape ended because other rules decide now: the same label and table again, with
+    /// the rows that may be read now.
+    void subscribeAgain(SseClient stream, String token, String label, String table) throws Exception {
+        Predicate<SseEvent> notice = event -> event.is("error")
+                && event.data().contains("\"sub\":\"" + label + "\"")
+                && event.data().contains("\"code\":\"rights_changed\"")
+                && event.data().contains("\"action\":\"resnapshot\"");
+        if (stream.received().stream().noneMatch(notice)) {
+            stream.await(notice);
+        }
+        String id = stream.received().stream()
+                .filter(event -> event.is("ready"))
+                .findFirst()
+                .orElseThrow()
+                .json()
+                .get("stream_id")
+                .asText();
+        String body = "{\"stream_id\":\"" + id + "\",\"subscriptions\":["
+                + shape(label, table, ",\"initial\":\"snapshot\"") + "]}";
+        assertThat(post("/subscribe", token, body).body()).contains("\"ok\":true");
+        stream.await("snapshot_end");
     }
 
     static String shape(String label, String table, String more) {

@@ -132,6 +132,7 @@ class DemoIT {
             assertThat(check.output())
                     .contains("posts in tier B from a request of its own")
                     .contains("both streams go on under new tokens")
+                    .contains("the notes are read again")
                     .contains("largest delay from commit to receipt")
                     .contains("passed");
             assertThat(check.handle().descendants()).isEmpty();
