@@ -129,6 +129,12 @@ final class Installation {
             host.metrics().resolved(Tier.C, resolution(shown.code()), took);
             return refused(label, shown, null);
         }
+        return granted(entry, table, key, took);
+    }
+
+    private SubscriptionResult granted(
+            SubscribeFlow.Entry entry, TableState table, @Nullable RoutingKey key, Duration took) {
+        String label = entry.request().label();
         Rule rule = entry.rule();
         Subscription subscription = new Subscription(
                 stream,
@@ -152,15 +158,7 @@ final class Installation {
         if (rule.tier() == Tier.C) {
             host.metrics().notCompiled(table.relation(), rule.reason());
         }
-        List<StreamEvent.Warning> own = new ArrayList<>(ShapeReader.warnings(label, entry.draft(), key != null, rule));
-        if (host.feeds().lacksSnapshot(subscription)) {
-            own.add(new StreamEvent.Warning(
-                    label,
-                    WarningCode.SNAPSHOT_DISABLED,
-                    "this server sends no snapshots",
-                    "the subscription begins with the next commit",
-                    "read the rows over another way, after the subscription is live"));
-        }
+        List<StreamEvent.Warning> own = ownWarnings(entry, subscription);
         warnings.addAll(own);
         if (own.stream().anyMatch(warning -> warning.code() == WarningCode.REPLICA_IDENTITY_INSUFFICIENT)) {
             subscription.deletesAreAnnounced();
@@ -175,6 +173,22 @@ final class Installation {
                         host.feeds().history(entry.rightsDigest()),
                         resumed == null ? null : resumed == EngineMetrics.Resumed.YES,
                         own));
+    }
+
+    private List<StreamEvent.Warning> ownWarnings(SubscribeFlow.Entry entry, Subscription subscription) {
+        String label = subscription.label();
+        boolean routed = subscription.routingKey() != null;
+        List<StreamEvent.Warning> own =
+                new ArrayList<>(ShapeReader.warnings(label, entry.draft(), routed, subscription.rule()));
+        if (host.feeds().lacksSnapshot(subscription)) {
+            own.add(new StreamEvent.Warning(
+                    label,
+                    WarningCode.SNAPSHOT_DISABLED,
+                    "this server sends no snapshots",
+                    "the subscription begins with the next commit",
+                    "read the rows another way, once the subscription is live"));
+        }
+        return own;
     }
 
     private SubscriptionResult result(SubscribeFlow.Entry entry, ChannelRequest channel) {
