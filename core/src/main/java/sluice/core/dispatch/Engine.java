@@ -135,8 +135,10 @@ public final class Engine
         now = at;
         // between the pieces of a spilled commit nothing may move what the commit is judged by; each of these answers a
         // bounded question or an admitted connection, so the list is as bounded as they are
-        boolean movesNothing =
-                input instanceof Input.Wal || input instanceof Input.Closed || input instanceof Input.Count;
+        boolean movesNothing = input instanceof Input.Wal
+                || input instanceof Input.Closed
+                || input instanceof Input.Count
+                || input instanceof Input.Lagging;
         if (dispatch.isOpen() && !movesNothing) {
             if (!(input instanceof Input.Tick)) {
                 deferred.add(input);
@@ -182,6 +184,7 @@ public final class Engine
                 channels.hooks().answered(id, answer, random);
             case Input.DropShapes(var id, var selection) -> desk.drop(id, selection);
             case Input.Count(var id) -> effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.all())));
+            case Input.Lagging(var late) -> streams.lag().is(late);
             case Input.Tick() -> tick();
             case Input.SnapshotRead(var id, var outcome) -> feeds.read(id, outcome);
             case Input.SnapshotRows(var id, var rows) -> feeds.rows(id, rows);
@@ -318,6 +321,7 @@ public final class Engine
         schedule.tick(now);
         channels.tick();
         feeds.tick(now);
+        streams.lag().tick();
     }
 
     private void drained(StreamHandle handle) {

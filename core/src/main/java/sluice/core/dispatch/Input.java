@@ -1,5 +1,6 @@
 package sluice.core.dispatch;
 
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
@@ -130,6 +131,9 @@ public sealed interface Input {
     /// Somebody asks what is open; answered by {@link Effect.Counted}. Looks at every subscription, so whoever asks
     /// must not ask often.
     record Count(long requestId) implements Input {}
+
+    /// How late changes arrive, while they do; zero once they arrive on time again.
+    record Lagging(Duration lag) implements Input {}
 
     /// Time has passed; given at least every 100 ms.
     record Tick() implements Input {}

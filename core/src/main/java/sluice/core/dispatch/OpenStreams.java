@@ -37,6 +37,7 @@ final class OpenStreams {
     private final Subscribing subscribing;
     private final EffectSink effects;
     private final FrameSink sink;
+    private final LagTeller lag;
     private final Map<String, StreamState> streamsById = new LinkedHashMap<>();
     private final Map<StreamHandle, SubscribeFlow> opening = new LinkedHashMap<>();
     private final List<StreamState> closing = new ArrayList<>();
@@ -47,6 +48,12 @@ final class OpenStreams {
         this.subscribing = subscribing;
         this.effects = effects;
         this.sink = sink;
+        this.lag = new LagTeller(sink, host.settings(), streamsById.values());
+    }
+
+    /// Tells these streams how late changes arrive.
+    LagTeller lag() {
+        return lag;
     }
 
     Collection<StreamState> all() {
@@ -89,6 +96,7 @@ final class OpenStreams {
                 host.now(),
                 host.settings().heartbeat().toMillis(),
                 installation.completeFrom(host.position()),
+                lag.millis(),
                 results));
         stream.given(ready.length);
         sink.open(handle, ready);

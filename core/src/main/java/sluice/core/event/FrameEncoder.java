@@ -47,6 +47,10 @@ public final class FrameEncoder {
                 out.put("event: commit\ndata: ");
                 commit(commit, out);
             }
+            case StreamEvent.Delay(var lagMillis) -> {
+                number("event: delay\ndata: {\"lag_ms\":", lagMillis, out);
+                out.put('}');
+            }
             case StreamEvent.Warning warning -> {
                 out.put("event: warning\ndata: ");
                 warning(warning, out);
@@ -128,6 +132,7 @@ public final class FrameEncoder {
         if (ready.walLsn() != null) {
             text(",\"wal_lsn\":", ready.walLsn().toString(), out);
         }
+        number(",\"lag_ms\":", ready.lagMillis(), out);
         out.put(",\"subscriptions\":");
         results(ready.subscriptions(), out);
         out.put('}');

@@ -14,12 +14,14 @@ public sealed interface StreamEvent {
     /// The first event of every stream.
     ///
     /// @param walLsn the position the stream is complete from; null while there is none
+    /// @param lagMillis how late changes arrive; null while they arrive on time
     /// @param subscriptions one result per requested entry, in the request's order
     record Ready(
             String streamId,
             Instant serverTime,
             long heartbeatMillis,
             @Nullable Lsn walLsn,
+            @Nullable Long lagMillis,
             List<SubscriptionResult> subscriptions)
             implements StreamEvent {
         public Ready {
@@ -48,6 +50,11 @@ public sealed interface StreamEvent {
     ///
     /// @param walLsn the position it is complete up to
     record Live(String sub, Lsn walLsn) implements StreamEvent {}
+
+    /// Changes have begun to arrive late, or arrive on time again.
+    ///
+    /// @param lagMillis how late when it was written; 0 when they are on time
+    record Delay(long lagMillis) implements StreamEvent {}
 
     /// Something the client should know; the stream and its subscriptions go on.
     ///

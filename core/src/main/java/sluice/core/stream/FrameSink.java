@@ -1,6 +1,7 @@
 package sluice.core.stream;
 
 import java.time.Instant;
+import java.util.List;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
 import sluice.core.event.PassingEvent;
@@ -31,6 +32,10 @@ public interface FrameSink {
 
     /// A warning, an error that ends one subscription, or any other whole frame, after what was given before it.
     void frame(StreamHandle stream, byte[] frame);
+
+    /// One whole frame for many streams, at once: each shard gets one batch of it, and an open commit is not waited
+    /// for. So it may come before changes that were given earlier, and must mean the same there.
+    void announce(List<StreamHandle> streams, byte[] frame);
 
     /// Ends the stream after this last frame, for which room is always reserved.
     ///

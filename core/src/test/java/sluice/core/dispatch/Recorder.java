@@ -84,6 +84,16 @@ final class Recorder implements FrameSink {
     }
 
     @Override
+    public void announce(List<StreamHandle> streams, byte[] frame) {
+        for (StreamHandle stream : streams) {
+            Received received = received(stream);
+            received.handle.queue(frame.length);
+            received.frames.add(text(frame));
+            received.handle.take();
+        }
+    }
+
+    @Override
     public void expires(StreamHandle stream, Instant at) {
         received(stream).expiresAt = at;
     }

@@ -22,6 +22,7 @@ class FrameEncoderTest {
                 Instant.parse("2026-09-29T20:24:42Z"),
                 20_000,
                 Lsn.parse("0/1A2B3C4"),
+                null,
                 List.of(
                         new SubscriptionResult(
                                 "docs",
@@ -66,7 +67,7 @@ class FrameEncoderTest {
     @Test
     void ready_without_subscriptions_or_position_has_an_empty_list_and_no_position() {
         Frames frame = Frames.parse(FrameEncoder.frame(
-                new StreamEvent.Ready("s", Instant.parse("2026-09-29T20:24:42Z"), 1, null, List.of())));
+                new StreamEvent.Ready("s", Instant.parse("2026-09-29T20:24:42Z"), 1, null, null, List.of())));
         assertThat(frame.data().get("subscriptions")).isEmpty();
         assertThat(frame.data().has("wal_lsn")).isFalse();
     }
@@ -106,6 +107,7 @@ class FrameEncoderTest {
                         ADVERSARIAL,
                         Instant.EPOCH,
                         1,
+                        null,
                         null,
                         List.of(
                                 new SubscriptionResult(

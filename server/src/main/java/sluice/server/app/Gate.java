@@ -11,6 +11,7 @@ import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
 import sluice.server.http.StreamGate;
 import sluice.server.logging.NoticeLog;
+import sluice.server.metrics.Metrics.StreamRefusal;
 import sluice.server.runtime.EngineThread;
 
 /// Where the HTTP side meets the engine's thread. Thread-safe.
@@ -19,6 +20,7 @@ final class Gate implements StreamGate {
 
     private final EngineThread engine;
     private final Replication replication;
+    private final MemoryGate memory;
     /// For log lines only. Full: the id used longest ago is forgotten, and its stream's lines go without.
     private final Map<String, String> requestIdsByStream = Caffeine.newBuilder()
             .maximumSize(REQUEST_IDS_MAX)
@@ -28,16 +30,20 @@ final class Gate implements StreamGate {
     /// For log lines only; as many as requests wait for the engine.
     private final Map<Long, String> requestIdsByNumber = new ConcurrentHashMap<>();
 
-    Gate(EngineThread engine, Replication replication) {
+    Gate(EngineThread engine, Replication replication, MemoryGate memory) {
         this.engine = engine;
         this.replication = replication;
+        this.memory = memory;
     }
 
     @Override
-    public @Nullable Refusal admit() {
+    public @Nullable Refusal admit(int streams) {
         return replication.isServing()
-                ? null
-                : new Refusal(ErrorCode.NOT_REPLICATING, "this server has not started replicating; try again later");
+                ? memory.admit(streams)
+                : new Refusal(
+                        ErrorCode.NOT_REPLICATING,
+                        StreamRefusal.NOT_REPLICATING,
+                        "this server has not started replicating; try again later");
     }
 
     @Override

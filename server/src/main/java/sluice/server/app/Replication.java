@@ -6,7 +6,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.Input;
 import sluice.core.transaction.Change;
@@ -21,17 +21,21 @@ import sluice.server.runtime.WalInbox;
 
 /// What this process knows of its reader: whether streams may open, how late changes are, and when it is over.
 ///
-/// {@link #watch} is called by a timer; everything else may be asked from any thread.
-final class Replication {
+/// {@link #watch} and {@link #watchLag} are called by timers; everything else may be asked from any thread.
+final class Replication implements EngineThread.Observer {
+    private static final Duration LAG_TOLD_EVERY = Duration.ofSeconds(1);
     private static final Duration CATCH_UP_MAX = Duration.ofSeconds(2);
 
     private final AtomicBoolean serving = new AtomicBoolean();
     private final AtomicBoolean late = new AtomicBoolean();
-    private final AtomicReference<@Nullable Instant> dispatchingCommitOf = new AtomicReference<>();
+    private final Lateness lateness = new Lateness();
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private final InstantSource clock;
     private final Metrics metrics;
     private final Lsn catalogAt;
+
+    /// The lag timer's own.
+    private Instant lagToldAt = Instant.EPOCH;
 
     /// The timer's own.
     private @Nullable Instant streamingSince;
@@ -59,43 +63,55 @@ final class Replication {
         return ended;
     }
 
-    /// How long ago the transaction committed that is being dispatched; zero when the engine has caught up.
-    Duration lag(WalInbox inbox) {
-        Instant commit = dispatchingCommitOf.get();
-        if (commit == null || inbox.weightBytes() == 0) {
-            return Duration.ZERO;
-        }
-        Duration lag = Duration.between(commit, clock.instant());
-        return lag.isNegative() ? Duration.ZERO : lag;
+    /// How late commits are dispatched; zero when the engine has caught up.
+    Duration lag() {
+        return lateness.at(clock.instant());
     }
 
-    /// Whether changes arrive late: from the moment the lag reaches this much until it has fallen below half of it.
+    /// Whether changes arrive late, as {@link #watchLag} saw it last.
+    boolean isLate() {
+        return late.get();
+    }
+
+    /// Looks at the lag: changes are late from the moment it reaches this much until it has fallen below half of it.
+    /// Tells the engine when that changes, and once a second while they are late. A timer's.
     ///
     /// @param degraded zero never reports it
-    boolean isLate(WalInbox inbox, Duration degraded) {
+    void watchLag(Consumer<Input> engine, Duration degraded) {
         if (degraded.isZero()) {
-            return false;
+            return;
         }
-        Duration lag = lag(inbox);
+        Duration lag = lag();
+        boolean before = late.get();
         if (lag.compareTo(degraded) >= 0) {
             late.set(true);
         } else if (lag.multipliedBy(2).compareTo(degraded) < 0) {
             late.set(false);
         }
-        return late.get();
+        Instant now = clock.instant();
+        if (late.get() && (!before || !now.isBefore(lagToldAt.plus(LAG_TOLD_EVERY)))) {
+            lagToldAt = now;
+            engine.accept(new Input.Lagging(lag));
+        } else if (before && !late.get()) {
+            engine.accept(new Input.Lagging(Duration.ZERO));
+        }
     }
 
-    /// The engine's observer; its thread.
-    void dispatched(WalEvent event, long nanos) {
+    @Override
+    public void begins(WalEvent event) {
+        lateness.begins(event);
+    }
+
+    @Override
+    public void drained(Instant now) {
+        lateness.drained(now);
+    }
+
+    @Override
+    public void dispatched(WalEvent event, long nanos) {
         switch (event) {
-            case WalEvent.Committed(var transaction) -> {
-                dispatchingCommitOf.set(transaction.commitTime());
-                count(transaction.changes(), nanos);
-            }
-            case WalEvent.SpilledBegin begin -> {
-                dispatchingCommitOf.set(begin.commitTime());
-                metrics.transactionSpilled();
-            }
+            case WalEvent.Committed(var transaction) -> count(transaction.changes(), nanos);
+            case WalEvent.SpilledBegin begin -> metrics.transactionSpilled();
             // its changes are counted once, by their net images
             case WalEvent.SpilledImages images -> {}
             case WalEvent.SpilledChunk chunk -> count(chunk.changes(), nanos);

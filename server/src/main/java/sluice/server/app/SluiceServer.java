@@ -28,6 +28,7 @@ import sluice.server.hook.HttpHooks;
 import sluice.server.http.DiagnosticsReport;
 import sluice.server.http.ExtraRoutes;
 import sluice.server.http.HttpServer;
+import sluice.server.http.JvmMemory;
 import sluice.server.http.Readiness;
 import sluice.server.jwks.HttpJwksSource;
 import sluice.server.jwks.JwksCache;
@@ -70,6 +71,7 @@ public final class SluiceServer implements AutoCloseable {
     private final JwksCache keys;
     private final Pool pool;
     private final Replication replication;
+    private final MemoryGate memory;
     private final WalInbox inbox;
     private final EngineThread engineThread;
     private final PostgresDatabase database;
@@ -82,6 +84,7 @@ public final class SluiceServer implements AutoCloseable {
     private final HttpServer http;
     private final ExecutorService blocking;
     private final ScheduledExecutorService timer;
+    private final ScheduledExecutorService loadTimer;
     private final AtomicBoolean closed = new AtomicBoolean();
     private Thread readerThread = Thread.ofPlatform().unstarted(() -> {});
     private long watches;
@@ -109,12 +112,14 @@ public final class SluiceServer implements AutoCloseable {
         Revocations revocations = SessionWiring.revocations(settings);
         this.replication =
                 new Replication(clock, metrics, foundation.catalog().stamp().insertLsn(), incarnation(settings));
-        this.engineThread = new EngineThread(clock, replication::dispatched, broken -> {
+        this.engineThread = new EngineThread(clock, replication, broken -> {
             LOG.atError().setCause(broken).log("an invariant is broken; stopping");
             replication.end("an invariant is broken");
         });
         this.inbox = new WalInbox(Wiring.INBOX_BYTES, engineThread::wake);
-        Gate gate = new Gate(engineThread, replication);
+        this.memory =
+                new MemoryGate(settings.streams().admitMemory(), new JvmMemory(), JvmMemory::collect, clock, metrics);
+        Gate gate = new Gate(engineThread, replication, memory);
         this.reader = new WalReader(
                 Wiring.source(settings),
                 Wiring.spill(settings),
@@ -133,6 +138,8 @@ public final class SluiceServer implements AutoCloseable {
                 Thread.ofVirtual().name("request-", 0).factory());
         this.timer = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().name("timer").daemon().factory());
+        this.loadTimer = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("load-timer").daemon().factory());
         this.diagnostics = new Diagnostics(settings, foundation.warnings(), inbox::received, engineThread::submit);
         this.http = http(gate, extraRoutes, revocations, clock);
         this.database = new PostgresDatabase(
@@ -294,6 +301,7 @@ public final class SluiceServer implements AutoCloseable {
         }
         readerThread = Thread.ofPlatform().name("wal-reader").start(reader);
         var _ = timer.scheduleWithFixedDelay(this::watch, 0, WATCH.toMillis(), TimeUnit.MILLISECONDS);
+        var _ = loadTimer.scheduleWithFixedDelay(this::watchLoad, 0, WATCH.toMillis(), TimeUnit.MILLISECONDS);
         LOG.atInfo()
                 .addKeyValue("port", http.port())
                 .addKeyValue("slot", settings.replication().slot().text())
@@ -312,7 +320,6 @@ public final class SluiceServer implements AutoCloseable {
             slotCreation.check();
             metrics.position(Metrics.Position.CONFIRMED, inbox.confirmable());
             metrics.position(Metrics.Position.RECEIVED, inbox.received());
-            metrics.readerLagSeconds(replication.lag(inbox).toNanos() / 1e9);
             metrics.streams(http.streams());
             blocking.execute(keys::refreshIfDue);
         } catch (RuntimeException e) {
@@ -320,6 +327,13 @@ public final class SluiceServer implements AutoCloseable {
             LOG.atDebug().addKeyValue("error", e.getClass().getSimpleName()).log("a look at the slot failed");
             replication.watch(reader, engineThread, inbox, null);
         }
+    }
+
+    /// One look at what clients are told of by themselves; a timer's thread, which nothing that may wait runs on.
+    private void watchLoad() {
+        metrics.readerLagSeconds(replication.lag().toNanos() / 1e9);
+        replication.watchLag(engineThread::submit, settings.operation().lagDegraded());
+        memory.look(http.streams());
     }
 
     private void report(@org.jspecify.annotations.Nullable SlotStatus status) {
@@ -339,15 +353,16 @@ public final class SluiceServer implements AutoCloseable {
 
     private Readiness readiness() {
         boolean serving = replication.isServing() && reader.isHeard();
-        Duration lag = replication.lag(inbox);
-        boolean late = replication.isLate(inbox, settings.operation().lagDegraded());
+        Duration lag = replication.lag();
+        Duration readyMaxLag = settings.operation().readyMaxLag();
+        boolean tooLate = readyMaxLag != null && lag.compareTo(readyMaxLag) >= 0;
         return new Readiness(
-                serving ? Readiness.Verdict.READY : Readiness.Verdict.NOT_READY,
+                serving && !tooLate ? Readiness.Verdict.READY : Readiness.Verdict.NOT_READY,
                 Readiness.Catalog.LOADED,
                 serving ? Readiness.Reader.REPLICATING : Readiness.Reader.WAITING,
                 inbox.confirmable(),
                 lag.toNanos() / 1e9,
-                late ? Readiness.Lag.DEGRADED : Readiness.Lag.NORMAL);
+                replication.isLate() ? Readiness.Lag.DEGRADED : Readiness.Lag.NORMAL);
     }
 
     /// The port listened on.
@@ -383,6 +398,7 @@ public final class SluiceServer implements AutoCloseable {
             return;
         }
         timer.shutdownNow();
+        loadTimer.shutdownNow();
         try {
             http.drain();
         } catch (InterruptedException e) {

@@ -1,6 +1,5 @@
 package sluice.server.config;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Every variable the server knows, in the order the reference lists them. The documentation, the environment
@@ -143,7 +142,11 @@ public enum Setting {
     MAX_SHAPES_PER_STREAM(Topic.STREAMS, Kind.COUNT, "20", "most shapes of one stream"),
     MAX_CHANGE_BYTES(Topic.STREAMS, Kind.SIZE, "1048576", "larger changes are trimmed to their key columns and say so"),
     ADMIT_MEMORY(
-            Topic.STREAMS, Kind.SHARE, "0.5", Availability.LATER, "share of memory past which streams are refused"),
+            Topic.STREAMS,
+            Kind.SHARE,
+            "0.5",
+            "share of the heap, and of heap and direct memory together, that may be in use after a collection before"
+                    + " new streams are refused; `0` never refuses"),
     SUBSCRIBE_RATE(
             Topic.STREAMS,
             Kind.COUNT,
@@ -231,8 +234,13 @@ public enum Setting {
             Topic.OPERATION,
             Kind.DURATION,
             "5s",
-            "reader lag at which `/readyz` says `reader_lag`, until it falls below half of it; `0` never does"),
-    READY_MAX_LAG(Topic.OPERATION, Kind.DURATION, "", Availability.LATER, "reader lag at which `/readyz` turns 503"),
+            "reader lag at which `/readyz` says `reader_lag` and streams get a `delay` event, until it falls below half"
+                    + " of it; `0` never does"),
+    READY_MAX_LAG(
+            Topic.OPERATION,
+            Kind.DURATION,
+            null,
+            "reader lag at which `/readyz` turns 503; for more than one server behind a balancer"),
     JAVA_OPTIONS(Topic.OPERATION, Kind.TEXT, "", "options for the Java process, read by the launcher only");
 
     /// What every variable begins with.
@@ -315,10 +323,5 @@ public enum Setting {
 
     public String meaning() {
         return meaning;
-    }
-
-    /// Values of a {@link Availability#LATER} setting, besides its default, that say what the server does today.
-    List<String> alsoTrueToday() {
-        return this == ADMIT_MEMORY ? List.of("0") : List.of();
     }
 }

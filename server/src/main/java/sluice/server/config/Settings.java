@@ -153,6 +153,7 @@ public record Settings(
     }
 
     /// @param streamsMax 0 for no limit
+    /// @param admitMemory share of memory, from 0 to 1, past which streams are refused; 0 never refuses
     public record Streams(
             Duration heartbeat,
             int queueEventsMax,
@@ -163,6 +164,7 @@ public record Settings(
             int shapesMax,
             ByteSize changeBytesMax,
             int subscribeRate,
+            double admitMemory,
             Ring ring) {}
 
     /// The buffer of recent commits.
@@ -211,5 +213,10 @@ public record Settings(
     }
 
     /// @param lagDegraded zero never reports it
-    public record Operation(Toggle metrics, Toggle diagnostics, Duration lagDegraded) {}
+    /// @param readyMaxLag null when lag never makes the server unready
+    public record Operation(
+            Toggle metrics,
+            Toggle diagnostics,
+            Duration lagDegraded,
+            @Nullable Duration readyMaxLag) {}
 }

@@ -102,13 +102,11 @@ public final class SettingsReader {
                 continue;
             }
             Object value = parse(setting, text);
-            boolean asToday = setting.alsoTrueToday().stream()
-                    .anyMatch(accepted -> setting.kind().parse(accepted).equals(value));
             String standard = setting.standard();
             boolean asDefault = standard != null
                     && !standard.isEmpty()
                     && setting.kind().parse(standard).equals(value);
-            if (value != null && !asToday && !asDefault) {
+            if (value != null && !asDefault) {
                 problems.add(setting.variable(), "not supported yet", "remove it");
             }
         }
@@ -321,6 +319,7 @@ public final class SettingsReader {
                 count(Setting.MAX_SHAPES_PER_STREAM, 1, 10_000),
                 change,
                 count(Setting.SUBSCRIBE_RATE, 0, 1_000_000),
+                share(Setting.ADMIT_MEMORY),
                 new Settings.Ring(duration(Setting.RING_MAX_AGE, Duration.ZERO), share(Setting.RING_MEMORY)));
     }
 
@@ -372,7 +371,8 @@ public final class SettingsReader {
         return new Settings.Operation(
                 toggle(Setting.METRICS_ENABLED),
                 toggle(Setting.DIAGNOSTICS_ENABLED),
-                duration(Setting.LAG_DEGRADED, Duration.ZERO));
+                duration(Setting.LAG_DEGRADED, Duration.ZERO),
+                optionalDuration(Setting.READY_MAX_LAG, Duration.ofMillis(1)));
     }
 
     /// Stands for a URL that was refused.
@@ -435,6 +435,16 @@ public final class SettingsReader {
     private Duration duration(Setting setting, Duration least) {
         Duration value = (Duration) required(setting);
         if (value.compareTo(least) < 0) {
+            problems.add(setting, "is too short", "at least " + text(least));
+        }
+        return value;
+    }
+
+    /// @return null when it is unset
+    private @Nullable Duration optionalDuration(Setting setting, Duration least) {
+        String text = given(setting);
+        Duration value = text == null ? null : (Duration) parse(setting, text);
+        if (value != null && value.compareTo(least) < 0) {
             problems.add(setting, "is too short", "at least " + text(least));
         }
         return value;

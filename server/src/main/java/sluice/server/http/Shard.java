@@ -89,10 +89,15 @@ final class Shard {
         if (full.size() == 0) {
             return;
         }
-        backlog.addAndGet(full.size());
         ShardBatch spare = spareBatches.poll();
         filling = spare != null ? spare : new ShardBatch(this);
-        loop.execute(full);
+        handOver(full);
+    }
+
+    /// Hands over a batch that is not {@link #filling}, which goes before whatever that one has.
+    void handOver(ShardBatch batch) {
+        backlog.addAndGet(batch.size());
+        loop.execute(batch);
     }
 
     /// Deliveries handed over and not yet taken by the loop.

@@ -10,6 +10,7 @@ import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
 import sluice.core.stream.StreamState.Framing;
+import sluice.server.metrics.Metrics.StreamRefusal;
 
 /// What the HTTP side needs of the engine. Every method is called on event loops and must not block.
 ///
@@ -17,9 +18,11 @@ import sluice.core.stream.StreamState.Framing;
 /// {@link #closed} is called exactly once, unless the engine refused or closed the stream itself. A client may hang
 /// up before the answer: then `closed` comes first and the answer is ignored.
 public interface StreamGate {
-    /// Why no stream may open now, null when one may.
+    /// Why no stream may open now, null when one may, which then counts as opened.
+    ///
+    /// @param streams open now
     @Nullable
-    Refusal admit();
+    Refusal admit(int streams);
 
     void open(OpenStream opening);
 
@@ -46,7 +49,7 @@ public interface StreamGate {
     void drained(StreamHandle stream);
 
     /// @param message one short fact for the client
-    record Refusal(ErrorCode code, String message) {}
+    record Refusal(ErrorCode code, StreamRefusal reason, String message) {}
 
     /// A verified request for a stream.
     ///

@@ -1,5 +1,6 @@
 package sluice.server.http;
 
+import java.util.Map;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.session.Identity;
@@ -14,6 +15,9 @@ import sluice.server.metrics.Metrics.StreamRefusal;
 /// the body.
 /// The token is looked at off the loop, since its key may have to be fetched; everything after that is on the loop.
 final class StreamOpening {
+    private static final int FULL_RETRY_SECONDS_MIN = 5;
+    private static final int FULL_RETRY_SECONDS_MAX = 15;
+
     private final HttpContext context;
 
     StreamOpening(HttpContext context) {
@@ -57,17 +61,15 @@ final class StreamOpening {
             reader.refuse(ErrorCode.SERVER_SHUTDOWN, "the server is stopping");
             return;
         }
-        StreamGate.Refusal refusal = context.gate().admit();
+        StreamGate.Refusal refusal = context.gate().admit(context.streams());
         if (refusal != null) {
-            if (refusal.code() == ErrorCode.NOT_REPLICATING) {
-                context.metrics().streamRefused(StreamRefusal.NOT_REPLICATING);
-            }
-            reader.refuse(refusal.code(), refusal.message());
+            context.metrics().streamRefused(refusal.reason());
+            refuse(reader, refusal.code(), refusal.message());
             return;
         }
         if (!context.reserveStream()) {
             context.metrics().streamRefused(StreamRefusal.MAX_STREAMS);
-            reader.refuse(ErrorCode.TOO_MANY_STREAMS, "this server holds as many streams as it may");
+            refuse(reader, ErrorCode.TOO_MANY_STREAMS, "this server holds as many streams as it may");
             return;
         }
         if (!context.sessions().mustAsk(identity)) {
@@ -84,6 +86,16 @@ final class StreamOpening {
                 }
             });
         });
+    }
+
+    /// Whoever finds the server full is not sent back in the same second as everybody else.
+    private void refuse(RequestReader reader, ErrorCode code, String message) {
+        if (code == ErrorCode.TOO_MANY_STREAMS) {
+            int seconds = context.random().nextInt(FULL_RETRY_SECONDS_MIN, FULL_RETRY_SECONDS_MAX + 1);
+            reader.refuse(code, message, Map.of("Retry-After", Integer.toString(seconds)));
+        } else {
+            reader.refuse(code, message);
+        }
     }
 
     private void lookedUp(Request request, RequestReader reader, Identity identity, SessionCheck.Outcome outcome) {

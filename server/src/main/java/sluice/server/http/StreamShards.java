@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import sluice.core.error.ErrorCode;
@@ -108,6 +109,16 @@ public final class StreamShards implements FrameSink {
         } else {
             shard.filling().add(target, null, 0, frame);
         }
+    }
+
+    @Override
+    public void announce(List<StreamHandle> streams, byte[] frame) {
+        Map<Shard, ShardBatch> batches = new LinkedHashMap<>();
+        for (StreamHandle stream : streams) {
+            SseStream target = (SseStream) stream;
+            batches.computeIfAbsent(target.owner(), ShardBatch::new).add(target, null, 0, frame);
+        }
+        batches.forEach(Shard::handOver);
     }
 
     @Override

@@ -89,6 +89,9 @@ public final class Metrics {
     /// As many as there are combinations of labels, which the tables' bound bounds.
     private final ConcurrentMap<SubscriptionKind, GaugeDataPoint> subscriptionGauges = new ConcurrentHashMap<>();
     private final Gauge streams = figures.gauge("sluice_streams", "Streams open.");
+    private final Gauge memoryProjected = figures.gauge(
+            "sluice_memory_projected_ratio",
+            "Share of memory in use after a collection, with what streams opened since are expected to hold.");
     private final Counter streamsRefused =
             figures.counter("sluice_streams_refused_total", "Streams refused.", "reason");
     private final Counter streamsClosed = figures.counter("sluice_stream_closed_total", "Streams ended.", "reason");
@@ -141,6 +144,7 @@ public final class Metrics {
     /// Why a stream was refused for the whole server's sake.
     public enum StreamRefusal {
         MAX_STREAMS("max_streams"),
+        MEMORY("memory"),
         NOT_REPLICATING("not_replicating");
 
         private final String label;
@@ -300,6 +304,11 @@ public final class Metrics {
 
     public void streams(int open) {
         streams.set(open);
+    }
+
+    /// @param share of the limit, 1 when it is reached
+    public void memoryProjected(double share) {
+        memoryProjected.set(share);
     }
 
     public void streamRefused(StreamRefusal reason) {

@@ -34,10 +34,15 @@ public final class EngineThread {
     private @Nullable Thread thread;
     private Instant nextTick = Instant.EPOCH;
 
-    /// Told how long commits take.
-    @FunctionalInterface
+    /// Told what becomes of the log's events. Called on the engine's thread; must never wait.
     public interface Observer {
+        /// It is taken and dispatched next.
+        void begins(WalEvent event);
+
         void dispatched(WalEvent event, long nanos);
+
+        /// The engine would dispatch more, and no event waits.
+        void drained(Instant now);
     }
 
     /// @param broken called once when an invariant of the engine is broken: the process must stop
@@ -121,8 +126,10 @@ public final class EngineThread {
         for (int i = 0; i < EVENTS_A_ROUND && engine.acceptsWal() && room.getAsBoolean(); i++) {
             WalEvent event = inbox.poll();
             if (event == null) {
+                observer.drained(clock.instant());
                 break;
             }
+            observer.begins(event);
             long start = System.nanoTime();
             engine.step(new Input.Wal(event), clock.instant());
             observer.dispatched(event, System.nanoTime() - start);

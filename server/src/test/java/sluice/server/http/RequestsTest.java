@@ -3,9 +3,12 @@ package sluice.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -15,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.error.ErrorCode;
 import sluice.core.stream.StreamHandle;
+import sluice.server.metrics.Metrics;
 
 /// Every answer that is not a stream, over real sockets.
 class RequestsTest {
@@ -143,8 +147,31 @@ class RequestsTest {
     }
 
     @Test
+    void a_server_whose_memory_is_nearly_full_says_when_to_ask_again_and_not_the_same_to_everybody()
+            throws IOException {
+        server.refusal =
+                new StreamGate.Refusal(ErrorCode.TOO_MANY_STREAMS, Metrics.StreamRefusal.MEMORY, "memory is full");
+        Set<Integer> seconds = new TreeSet<>();
+        try (RawClient client = server.client()) {
+            for (int i = 0; i < 100; i++) {
+                client.openStream(server.tokens.of("alice"), "{}");
+                RawClient.Reply refused = client.reply();
+                assertThat(refused.status()).isEqualTo(503);
+                assertThat(refused.body())
+                        .isEqualTo("{\"error\":\"too_many_streams\",\"message\":\"memory is full\"}\n");
+                seconds.add(Integer.valueOf(refused.header("Retry-After")));
+            }
+        }
+        assertThat(seconds).hasSizeGreaterThan(1).allMatch(second -> second >= 5 && second <= 15);
+        assertThat(new String(server.metrics.scrape(), StandardCharsets.UTF_8))
+                .contains("sluice_streams_refused_total{reason=\"memory\"} 100.0");
+        assertThat(server.http().streams()).isZero();
+    }
+
+    @Test
     void the_token_is_judged_before_anything_else_and_the_body_last() throws IOException {
-        server.refusal = new StreamGate.Refusal(ErrorCode.NOT_REPLICATING, "not yet");
+        server.refusal =
+                new StreamGate.Refusal(ErrorCode.NOT_REPLICATING, Metrics.StreamRefusal.NOT_REPLICATING, "not yet");
         try (RawClient client = server.client()) {
             client.openStream("bad", "{");
             assertThat(client.reply().status()).isEqualTo(401);

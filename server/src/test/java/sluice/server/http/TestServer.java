@@ -136,7 +136,7 @@ final class TestServer implements AutoCloseable {
         }
 
         @Override
-        public @Nullable Refusal admit() {
+        public @Nullable Refusal admit(int streams) {
             return refusal;
         }
 
