@@ -100,6 +100,24 @@ class ControlTest {
         assertThat(codes(ask("alice", subscribe(shapes("c", 2))))).containsExactly("ok", "too_many_shapes");
     }
 
+    /// The world's server admits 200 of them.
+    @Test
+    void shapes_without_an_equality_are_counted_for_the_whole_server_and_make_room_when_they_end() {
+        var first = world.open("s0", shapes("a", 20));
+        for (int i = 1; i < 10; i++) {
+            world.open("s" + i, shapes("a", 20));
+        }
+        var alice = world.open("alice", shapes("a", 1));
+        assertThat(alice.only("ready")).contains("too_many_unindexed_shapes", "\"retryable\":true");
+        assertThat(codes(ask("alice", subscribe(shapes("b", 1))))).containsExactly("too_many_unindexed_shapes");
+
+        ask("s1", "s1", new ControlRequest.Unsubscribe(List.of("a0")));
+        assertThat(codes(ask("alice", subscribe(shapes("b", 2))))).containsExactly("ok", "too_many_unindexed_shapes");
+
+        world.hangUp(first);
+        assertThat(codes(ask("alice", subscribe(shapes("c", 19))))).hasSize(19).containsOnly("ok");
+    }
+
     @Test
     void two_requests_at_once_neither_share_a_label_nor_pass_a_limit() {
         var alice = world.open("alice", shapes("a", 18));
