@@ -10,7 +10,7 @@ import sluice.core.transaction.Change;
 public final class BufferedPart {
     private final BufferedCommit commit;
     private final int relationOid;
-    private final List<Change> changes = new ArrayList<>();
+    private final List<Change> changes = new ArrayList<>(1);
     private final List<Integer> places = new ArrayList<>(0);
     private final List<Change> everyImage = new ArrayList<>(0);
     private final List<Integer> imagePlaces = new ArrayList<>(0);

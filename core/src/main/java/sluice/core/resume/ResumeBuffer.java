@@ -19,11 +19,14 @@ import sluice.core.wal.Lsn;
 /// as long as another can go instead: a client that is up to date on a quiet table can resume. Who reads behind what
 /// was let go is told ({@link #reaches}, {@link #covers}), never served with a gap. Owned by the engine's thread.
 public final class ResumeBuffer {
-    /// What a part costs besides its tuples, and a tuple besides its text: measured with `bench buffer`.
-    private static final long PART_BYTES = 232;
+    /// What a part costs besides its changes, and a tuple besides its frame, on a heap with compact headers. Known by
+    /// filling heaps: `ResumeBufferWeightTest`.
+    private static final long PART_BYTES = 272;
+
+    private static final long FRAME_BYTES = 20;
 
     private static final long CHANGE_BYTES = 24;
-    private static final long TUPLE_BYTES = 72;
+    private static final long TUPLE_BYTES = 56;
     private static final long COLUMN_BYTES = 12;
 
     /// @param ageMax how long a part is kept; zero for as long as the budget lets it
@@ -164,16 +167,29 @@ public final class ResumeBuffer {
 
     private static long weight(Change change) {
         return switch (change) {
-            case Change.Insert insert -> CHANGE_BYTES + weight(insert.row());
-            case Change.Update update ->
-                CHANGE_BYTES + weight(update.row()) + (update.old() == null ? 0 : weight(update.old()));
-            case Change.Delete delete -> CHANGE_BYTES + weight(delete.old());
+            case Change.Insert insert -> CHANGE_BYTES + weight(insert.row()) + frame(insert.row());
+            case Change.Update update -> CHANGE_BYTES + weight(update.row()) + frame(update.row()) + ofOld(update);
+            case Change.Delete delete -> CHANGE_BYTES + weight(delete.old()) + frame(delete.old());
             case Change.Truncate truncate -> CHANGE_BYTES;
         };
     }
 
+    @SuppressWarnings("ReferenceEquality") // one frame or two is what is asked
+    private static long ofOld(Change.Update update) {
+        Tuple old = update.old();
+        if (old == null) {
+            return 0;
+        }
+        return weight(old) + (old.bytes() == update.row().bytes() ? 0 : frame(old));
+    }
+
     private static long weight(Tuple tuple) {
-        return TUPLE_BYTES + tuple.textBytes() + COLUMN_BYTES * tuple.columnCount();
+        return TUPLE_BYTES + COLUMN_BYTES * tuple.columnCount();
+    }
+
+    /// A tuple keeps the whole frame it was read from, whatever of it is its own.
+    private static long frame(Tuple tuple) {
+        return FRAME_BYTES + tuple.bytes().length;
     }
 
     /// A commit changed the table and is not kept, e.g. because it was too large for memory: nothing before it is of

@@ -309,6 +309,14 @@ public final class SettingsReader {
                     "is not more than SLUICE_MAX_CHANGE_BYTES, so one change could never be queued",
                     "raise it, or lower SLUICE_MAX_CHANGE_BYTES");
         }
+        Settings.Ring ring =
+                new Settings.Ring(duration(Setting.RING_MAX_AGE, Duration.ZERO), share(Setting.RING_MEMORY));
+        if (ring.memoryShare() == 0 && toggle(Setting.SNAPSHOT_ENABLED).isOn()) {
+            problems.add(
+                    Setting.RING_MEMORY,
+                    "is 0, and what is committed while a snapshot is read would be kept nowhere",
+                    "give the buffer memory, or set SLUICE_SNAPSHOT_ENABLED=false");
+        }
         return new Settings.Streams(
                 duration(Setting.HEARTBEAT, HEARTBEAT_MIN),
                 count(Setting.STREAM_QUEUE, 1, 1_000_000),
@@ -320,7 +328,7 @@ public final class SettingsReader {
                 change,
                 count(Setting.SUBSCRIBE_RATE, 0, 1_000_000),
                 share(Setting.ADMIT_MEMORY),
-                new Settings.Ring(duration(Setting.RING_MAX_AGE, Duration.ZERO), share(Setting.RING_MEMORY)));
+                ring);
     }
 
     private Settings.Snapshots snapshots() {

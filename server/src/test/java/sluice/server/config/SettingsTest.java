@@ -473,6 +473,7 @@ class SettingsTest {
         assertRefused("SLUICE_PRESENCE_MAX_KEYS", "0");
         assertRefused("SLUICE_PRESENCE_MAX_KEYS", "1000");
         assertRefused("SLUICE_PRESENCE_BROADCAST", "0");
+        assertRefused("SLUICE_RING_MEMORY", "0");
     }
 
     private static void assertRefused(String variable, String value) {
