@@ -135,6 +135,7 @@ public final class DemoCheck {
             for (Witness witness : witnesses) {
                 witness.drain(QUIET);
             }
+            problems.addAll(JoinScene.play(demo, console, client, out));
             problems.addAll(SessionScene.play(demo, console, client, out));
             return verdict();
         } finally {

@@ -2,7 +2,6 @@ package sluice.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.server.app.RunningSluice.ALICE;
-import static sluice.server.app.RunningSluice.shape;
 
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -59,6 +58,7 @@ class KillUnderLoadIT {
             settings.put("SLUICE_RELOAD_TIMEOUT", "60s");
             settings.put("SLUICE_STREAM_QUEUE", "10000");
             List<Integer> received;
+            String resume;
             try (ServerProcess server = ServerProcess.start(scratch, settings);
                     SseClient alice = open(server)) {
                 writer.permit(AHEAD_MAX);
@@ -74,6 +74,7 @@ class KillUnderLoadIT {
                 server.kill();
                 alice.awaitEnd();
                 received = Notes.ids(alice);
+                resume = resume(alice);
             }
             assertThat(received)
                     .containsExactlyElementsOf(
@@ -87,7 +88,9 @@ class KillUnderLoadIT {
 
             other.rollback();
             try (ServerProcess server = ServerProcess.start(scratch, settings);
-                    SseClient alice = open(server)) {
+                    SseClient alice = open(server, resume)) {
+                // what it had kept is gone, and she is told to read her rows again
+                assertThat(alice.received().getFirst().data()).contains("\"resumed\":false");
                 int committedBefore = writer.xids().lastKey();
                 writer.permit(AHEAD_MAX);
                 writer.receiveUntil(alice, committedBefore + 500);
@@ -106,9 +109,27 @@ class KillUnderLoadIT {
         }
     }
 
+    /// Where the client would go on.
+    private static String resume(SseClient client) {
+        List<SseEvent> changes =
+                client.received().stream().filter(event -> event.is("change")).toList();
+        String history = client.received()
+                .getFirst()
+                .json()
+                .at("/subscriptions/0/history")
+                .asText();
+        return ",\"resume\":{\"lsn\":\""
+                + changes.getLast().json().get("commit_lsn").asText() + "\",\"history\":\"" + history + "\"}";
+    }
+
     private SseClient open(ServerProcess server) {
+        return open(server, "");
+    }
+
+    private SseClient open(ServerProcess server, String resume) {
         SseClient client = SseClient.post(
-                        server.uri("/sluice/v1/stream"), "{\"subscriptions\":[" + shape("mine", "notes", "") + "]}")
+                        server.uri("/sluice/v1/stream"),
+                        "{\"subscriptions\":[{\"sub\":\"mine\",\"shape\":{\"table\":\"notes\"}" + resume + "}]}")
                 .bearer(signer.sign(Claims.of(ALICE)))
                 .open();
         assertThat(client.await("ready").data()).contains("\"ok\":true");
