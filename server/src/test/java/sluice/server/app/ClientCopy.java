@@ -127,9 +127,12 @@ final class ClientCopy {
                 check(strictness == Strictness.TOLERANT || !withheld, "changes were withheld", event);
                 toldOfWithheld |= withheld;
             }
-            case "live" ->
+            case "live" -> {
                 position = position.max(Lsn.parse(event.json().get("wal_lsn").asText()));
+                live = true;
+            }
             case "ready" -> ready(event.json());
+            case "delay" -> {}
             default -> throw new AssertionError("unknown: " + event.data());
         }
     }

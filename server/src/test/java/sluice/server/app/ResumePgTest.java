@@ -10,6 +10,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,9 @@ import sluice.testkit.sse.SseClient;
 class ResumePgTest {
     private static final int FENCE = 100_000;
     private static final List<String> TABLES =
-            List.of("own_items", "moved_items", "altered_items", "emptied_items", "quiet_items");
+            List.of("own_items", "moved_items", "altered_items", "emptied_items", "quiet_items", "fence_items");
+
+    private static final AtomicInteger FENCES = new AtomicInteger();
 
     private static PostgresDatabase database;
     private static RunningSluice sluice;
@@ -60,7 +63,7 @@ class ResumePgTest {
         List<ClientCopy> copies = new ArrayList<>();
         List<SseClient> clients = new ArrayList<>();
         try (TcpProxy proxy = TcpProxy.to(sluice.server().port());
-                ItemWriters writers = new ItemWriters(database, "own_items", Kind.ALL, List.of()).start(3, 61)) {
+                ItemWriters writers = new ItemWriters(database, "own_items", Kind.ALL, List.of())) {
             for (String subject : subjects) {
                 SseClient client = open(
                         proxy,
@@ -71,6 +74,7 @@ class ResumePgTest {
                 clients.add(client);
                 copies.add(copy);
             }
+            writers.start(3, 61);
             for (int cut = 0; cut < 6; cut++) {
                 writers.awaitMore(30);
                 proxy.cut();
@@ -137,6 +141,7 @@ class ResumePgTest {
         }
         database.execute("ALTER TABLE altered_items ADD COLUMN more text DEFAULT 'new'");
         insert("altered_items", 2, ALICE);
+        awaitDispatched();
         try (SseClient alice = stream(at(position, "altered_items"))) {
             assertThat(alice.received().getFirst().data()).contains("\"resumed\":false");
             insert("altered_items", 3, ALICE);
@@ -155,6 +160,7 @@ class ResumePgTest {
         }
         database.execute("TRUNCATE emptied_items");
         insert("emptied_items", 2, ALICE);
+        awaitDispatched();
         try (SseClient alice = stream(at(position, "emptied_items"))) {
             assertThat(alice.received().getFirst().data()).contains("\"resumed\":false");
         }
@@ -172,6 +178,7 @@ class ResumePgTest {
         insert("quiet_items", 2, BOB);
         database.execute("DELETE FROM quiet_items");
         insert("quiet_items", 3, ALICE);
+        awaitDispatched();
         String table = "\"public.quiet_items\":";
 
         // of a shape: what was committed at the position and after it, in order
@@ -197,7 +204,8 @@ class ResumePgTest {
     private static void assertReplayed(SseClient client) {
         try (client) {
             assertThat(first(client).get("resumed").asBoolean()).isTrue();
-            client.await("live");
+            client.await(
+                    event -> event.is("change") && event.json().at("/record/id").asInt() == 3);
             assertThat(client.received().stream()
                             .filter(event -> event.is("change"))
                             .map(event -> event.json().get("op").asText()
@@ -272,6 +280,15 @@ class ResumePgTest {
     private static void insert(String table, int id, String owner) {
         database.execute("INSERT INTO " + table + " (id, owner_id, body, version) VALUES (" + id + ", '" + owner
                 + "', 'x', " + id + ")");
+    }
+
+    /// Until the server has passed everything that is committed.
+    private static void awaitDispatched() {
+        try (SseClient fence = stream(shape("f", "fence_items", ""))) {
+            int id = FENCES.incrementAndGet();
+            insert("fence_items", id, ALICE);
+            fence.await(event -> event.is("change") && Notes.id(event) == id);
+        }
     }
 
     /// A stream of alice's whose `ready` was read.
