@@ -240,12 +240,17 @@ final class CatchUp {
     private boolean hasRoom(Lane lane) {
         int share = share(lane);
         StreamState stream = lane.stream();
-        return eventsRoom(lane) > 0 && stream.queuedBytes() + stream.heldBytes() < settings.queueBytesMax() / share;
+        return eventsRoom(lane) > 0
+                && stream.queuedBytes() + stream.promisedBytes() + stream.heldBytes()
+                        < settings.queueBytesMax() / share;
     }
 
     private long eventsRoom(Lane lane) {
         StreamState stream = lane.stream();
-        return Math.max(1, settings.queueEventsMax() / share(lane)) - stream.queuedFrames() - stream.heldEvents();
+        return Math.max(1, settings.queueEventsMax() / share(lane))
+                - stream.queuedFrames()
+                - stream.promisedFrames()
+                - stream.heldEvents();
     }
 
     /// What is apart leaves the other half to what is live.

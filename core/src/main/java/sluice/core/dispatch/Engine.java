@@ -437,7 +437,7 @@ public final class Engine
         stream.rebind(identity);
         sessions.opened(stream);
         sink.expires(stream.handle(), identity.expiresAt());
-        List.copyOf(stream.subscriptions()).forEach(rights::callerChanged);
+        rights.callerChanged(List.copyOf(stream.subscriptions()));
     }
 
     @Override

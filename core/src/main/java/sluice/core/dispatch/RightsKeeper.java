@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Origin;
-import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Column;
@@ -231,6 +230,7 @@ final class RightsKeeper {
             table.rightsMoved(stamp.insertLsn());
         }
         RequestException uneven = ShapeReader.uneven(now);
+        unsettle(table.index().all(), table.rightsMovedUntil());
         for (Subscription subscription : table.index().all()) {
             if (!now.isServed()) {
                 host.endSubscription(
@@ -264,6 +264,7 @@ final class RightsKeeper {
 
     private void composeAll(TableState table, Stamp stamp) {
         table.rightsMoved(stamp.insertLsn());
+        unsettle(table.index().all(), table.rightsMovedUntil());
         for (Subscription subscription : table.index().all()) {
             compose(subscription, table);
         }
@@ -271,12 +272,15 @@ final class RightsKeeper {
 
     /// These policies are decided by PostgreSQL from here on.
     void recompose(TableState table, Origin.Question question) {
+        List<Subscription> meant = new ArrayList<>();
         for (Subscription subscription : table.index().all()) {
             Origin origin = subscription.rule().origin();
             if (origin != null && origin.question().sql().equals(question.sql())) {
-                compose(subscription, table);
+                meant.add(subscription);
             }
         }
+        unsettle(meant, table.rightsMovedUntil());
+        meant.forEach(subscription -> compose(subscription, table));
     }
 
     private void gone(TableState table, CatalogImage answer) {
@@ -324,25 +328,38 @@ final class RightsKeeper {
                 && before.collationOid() == now.collationOid();
     }
 
-    /// The stream of the subscription goes on under another token. What waits was judged for the token before: it
+    /// The stream of these subscriptions goes on under another token. What waits was judged for the token before: it
     /// needs the yes of both.
-    void callerChanged(Subscription subscription) {
-        TableState table = tables.table(subscription.relationOid());
-        if (table != null) {
-            Lsn dispatched = host.dispatchedUntil();
-            Lsn moved = table.rightsMovedUntil();
-            compose(subscription, table, moved.isAfter(dispatched) ? moved : dispatched);
+    void callerChanged(List<Subscription> subscriptions) {
+        for (Subscription subscription : subscriptions) {
+            TableState table = tables.table(subscription.relationOid());
+            if (table != null) {
+                unsettle(List.of(subscription), table.rightsMovedUntil().max(host.dispatchedUntil()));
+            }
+        }
+        for (Subscription subscription : subscriptions) {
+            TableState table = tables.table(subscription.relationOid());
+            if (table != null) {
+                compose(subscription, table);
+            }
         }
     }
 
-    private void compose(Subscription subscription, TableState table) {
-        compose(subscription, table, table.rightsMovedUntil());
-    }
-
-    /// Composes the rule of an open subscription again.
+    /// The rules of these subscriptions are about to be composed again. Said of all of them before anything is
+    /// composed: the first that has its rule lets its stream's next commits go, which the others take part in.
     ///
     /// @param until rows of commits before this need the yes of the present rule too
-    private void compose(Subscription subscription, TableState table, Lsn until) {
+    private void unsettle(Iterable<Subscription> subscriptions, Lsn until) {
+        for (Subscription subscription : subscriptions) {
+            if (subscription.state() != Subscription.State.ENDED) {
+                subscription.needsAlso(subscription.rule(), until, host.dispatchedUntil());
+                subscription.resolving();
+            }
+        }
+    }
+
+    /// Composes the rule of an open subscription again, after {@link #unsettle}.
+    private void compose(Subscription subscription, TableState table) {
         if (subscription.state() == Subscription.State.ENDED) {
             return;
         }
@@ -365,9 +382,6 @@ final class RightsKeeper {
         }
         RulePlan plan = host.planner()
                 .plan(catalog, table.relation(), role, subscription.filter().conjuncts());
-        Rule before = subscription.rule();
-        subscription.needsAlso(before, until, host.dispatchedUntil());
-        subscription.resolving();
         Asking asking = new Asking(plan, visible, subscription.generation(), host.now());
         host.questions()
                 .ask(

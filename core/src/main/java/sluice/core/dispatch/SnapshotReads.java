@@ -51,6 +51,7 @@ final class SnapshotReads {
         void endSubscription(Subscription subscription, ErrorCode code, String message);
     }
 
+    /// One question, from its asking to its last row. Room of the stream's queue is promised to the rows asked for.
     private static final class Reading {
         final long id;
         final Subscription subscription;
@@ -61,6 +62,8 @@ final class SnapshotReads {
         Instant readAt = Instant.EPOCH;
         long rowsSent;
         boolean taking;
+        long promisedFrames;
+        long promisedBytes;
 
         Reading(long id, Subscription subscription, int beginning, long from) {
             this.id = id;
@@ -68,6 +71,20 @@ final class SnapshotReads {
             this.beginning = beginning;
             this.generation = subscription.generation();
             this.from = from;
+        }
+
+        void take(long frames, long bytes) {
+            taking = true;
+            promisedFrames = frames;
+            promisedBytes = bytes;
+            subscription.stream().promise(frames, bytes);
+        }
+
+        void taken() {
+            taking = false;
+            subscription.stream().promise(-promisedFrames, -promisedBytes);
+            promisedFrames = 0;
+            promisedBytes = 0;
         }
     }
 
@@ -144,10 +161,13 @@ final class SnapshotReads {
     /// @param rows none when all have been taken
     void rows(long id, List<EventBody> rows) {
         Reading reading = readingsById.get(id);
-        if (reading == null || !holds(reading)) {
+        if (reading == null) {
             return;
         }
-        reading.taking = false;
+        reading.taken();
+        if (!holds(reading)) {
+            return;
+        }
         Subscription subscription = reading.subscription;
         StreamState stream = subscription.stream();
         for (EventBody row : rows) {
@@ -190,8 +210,8 @@ final class SnapshotReads {
                 || !holds(reading)) {
             return;
         }
-        long frames = Math.max(1, settings.queueEventsMax() / 2) - stream.queuedFrames();
-        long bytes = settings.queueBytesMax() / 2 - stream.queuedBytes();
+        long frames = Math.max(1, settings.queueEventsMax() / 2) - stream.queuedFrames() - stream.promisedFrames();
+        long bytes = settings.queueBytesMax() / 2 - stream.queuedBytes() - stream.promisedBytes();
         if (stream.isBehind() || frames <= 0 || bytes <= 0) {
             // a stream that is behind is looked at again with each tick
             if (stream.queuedFrames() > 0) {
@@ -199,7 +219,7 @@ final class SnapshotReads {
             }
             return;
         }
-        reading.taking = true;
+        reading.take(frames, bytes);
         effects.emit(new Effect.TakeRows(reading.id, read.spool(), Math.toIntExact(frames), bytes));
     }
 
@@ -223,6 +243,7 @@ final class SnapshotReads {
 
     private void forget(Reading reading) {
         readingsById.remove(reading.id);
+        reading.taken();
         if (reading.read != null) {
             effects.emit(new Effect.DropSpool(reading.read.spool()));
         }

@@ -53,6 +53,10 @@ public final class BufferedPart {
     }
 
     void addAt(Change change, int place) {
+        // those before it, if it has none of their places, were the first of the commit
+        while (places.size() < changes.size()) {
+            places.add(places.size());
+        }
         changes.add(change);
         places.add(place);
     }

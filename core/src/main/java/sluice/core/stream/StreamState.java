@@ -34,6 +34,8 @@ public final class StreamState {
     private long givenBytes;
     private long commitGivenFrames;
     private long commitGivenBytes;
+    private long promisedFrames;
+    private long promisedBytes;
     private boolean behind;
 
     public StreamState(StreamHandle handle, Identity identity) {
@@ -243,9 +245,24 @@ public final class StreamState {
         return givenBytes - handle.takenBytes();
     }
 
+    /// Room of the queue that what was asked for elsewhere will take when it comes.
+    public void promise(long frames, long bytes) {
+        promisedFrames += frames;
+        promisedBytes += bytes;
+    }
+
+    public long promisedFrames() {
+        return promisedFrames;
+    }
+
+    public long promisedBytes() {
+        return promisedBytes;
+    }
+
     /// Whether its queue takes so much more within these bounds.
     public boolean hasRoom(long frames, long bytes, long framesMax, long bytesMax) {
-        return queuedFrames() + frames <= framesMax && queuedBytes() + bytes <= bytesMax;
+        return queuedFrames() + promisedFrames + frames <= framesMax
+                && queuedBytes() + promisedBytes + bytes <= bytesMax;
     }
 
     /// Whether the stream is fed from the buffer, because a commit did not fit in its queue.

@@ -14,9 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.CloseReason;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.Transaction;
 
 /// What becomes of streams whose clients do not take a commit at once. The world's queues hold eight frames.
 class CatchUpTest {
@@ -205,5 +208,30 @@ class CatchUpTest {
 
         assertThat(ids(stream)).isEqualTo(numbers(0, 1));
         assertThat(stream.closed).isEqualTo(CloseReason.TOKEN_EXPIRED);
+    }
+
+    @Test
+    void changes_of_two_tables_keep_their_places_in_a_commit_however_they_are_mixed() {
+        RelationDefinition other = new RelationDefinition(17_000, "public", "other", 'd', List.of());
+        ResumeBuffer buffer = new ResumeBuffer(new ResumeBuffer.Bounds(Duration.ZERO, 1_000_000));
+        Transaction transaction = world.commit(
+                        insert("1", "alice", "x"),
+                        insert("2", "alice", "x"),
+                        new Change.Truncate(other),
+                        insert("3", "alice", "x"))
+                .transaction();
+
+        buffer.append(
+                new BufferedCommit(0, transaction.xid(), transaction.commitLsn(), transaction.commitTime()),
+                transaction,
+                _ -> true,
+                world.now());
+
+        var part = buffer.next(World.NOTES, 0);
+        assertThat(part).isNotNull();
+        assertThat(IntStream.range(0, 3).map(part::place)).containsExactly(0, 1, 3);
+        var ofOther = buffer.next(17_000, 0);
+        assertThat(ofOther).isNotNull();
+        assertThat(ofOther.place(0)).isEqualTo(2);
     }
 }

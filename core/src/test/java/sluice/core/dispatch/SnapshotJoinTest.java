@@ -167,6 +167,29 @@ class SnapshotJoinTest {
     }
 
     @Test
+    void several_snapshots_and_live_changes_share_one_queue_without_overfilling_it() {
+        var stream = world.open("alice", snapshot("a"), snapshot("b"), notesShape("c"));
+        world.stopReading(stream);
+        read(world.take(Effect.ReadSnapshot.class).joinId(), world.stamp(), 20);
+        read(world.take(Effect.ReadSnapshot.class).joinId(), world.stamp(), 20);
+        world.idle();
+
+        var first = world.take(Effect.TakeRows.class);
+        assertThat(world.asked(Effect.TakeRows.class)).isFalse();
+        for (int i = 0; i < 8; i++) {
+            world.commit(insert(String.valueOf(i), "alice", "x"));
+        }
+        world.step(new Input.SnapshotRows(
+                first.joinId(),
+                java.util.stream.IntStream.range(0, first.rowsMax())
+                        .mapToObj(SnapshotJoinTest::row)
+                        .toList()));
+
+        assertThat(stream.changes()).hasSizeLessThanOrEqualTo(8);
+        assertThat(stream.closed).isNull();
+    }
+
+    @Test
     void a_live_subscription_beside_it_does_not_wait() {
         var stream = world.open("alice", snapshot("a"), notesShape("b"));
         world.commit(insert("1", "alice", "x"));

@@ -98,6 +98,24 @@ class TokenTest {
     }
 
     @Test
+    void what_waited_for_one_shape_is_not_let_go_for_another_by_the_old_token() {
+        world.plan = granted(World.probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.plan = granted(ownedBy("alice"));
+        world.step(new Input.Control(
+                ++lastId,
+                "alice",
+                identity("alice", "authenticated", "{}"),
+                new ControlRequest.Subscribe(List.of(notesShape("b")))));
+        world.commit(insert("1", "alice", "x"));
+
+        world.plan = granted(ownedBy("bob"));
+        send("alice", identity("alice", "authenticated", "{\"v\":2}"));
+
+        assertThat(stream.changes()).isEmpty();
+    }
+
+    @Test
     void nothing_is_decided_by_the_old_token_while_the_new_one_is_asked_about() {
         world.plan = granted(ownedBy("alice"));
         var stream = world.open("alice", notesShape("a"));
