@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// Runs in memory, and a count of those not given back.
-final class MemorySpillStore implements SpillStore {
+public final class MemorySpillStore implements SpillStore {
     final List<Run> alive = new ArrayList<>();
     int openReaders;
     int created;

@@ -1,0 +1,263 @@
+package sluice.core.dispatch;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.SimPolicy.Caller;
+import sluice.core.stream.StreamHandle;
+import sluice.core.wal.Lsn;
+import sluice.core.wal.ResumePosition;
+import sluice.core.wal.TransactionSnapshot;
+
+/// One stream: its queue on the server's side, and its client on the other.
+final class SimStream implements StreamHandle {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern WITHHELD = Pattern.compile("^(\\d+) changes could not be decided");
+
+    /// What lies in the queue.
+    ///
+    /// @param label of a change, null for other frames
+    record Item(@Nullable String label, long seq, String kind, JsonNode data, int weight) {}
+
+    /// Where the engine was when it installed a subscription.
+    record Start(int rightsSerial, Lsn from) {}
+
+    final String id;
+    /// Whoever the engine takes the stream for.
+    Caller caller;
+
+    @Nullable
+    Caller next;
+
+    /// Everybody the stream was of, or asked to be of.
+    final Set<Caller> callers = new LinkedHashSet<>();
+    final Map<String, SimShape> shapes = new LinkedHashMap<>();
+    final Map<String, ResumePosition> resuming = new LinkedHashMap<>();
+    /// Labels that have ended, as far as the engine is concerned.
+    final Set<String> ended = new LinkedHashSet<>();
+    final Set<String> leaving = new LinkedHashSet<>();
+    final Map<String, Start> starts = new LinkedHashMap<>();
+    final Map<String, TransactionSnapshot> snapshots = new LinkedHashMap<>();
+
+    private final ArrayDeque<Item> queue = new ArrayDeque<>();
+    private final List<Item> open = new ArrayList<>();
+    private long takenFrames;
+    private long takenBytes;
+    boolean wantsDrain;
+    boolean opened;
+    boolean closed;
+    boolean hungUp;
+    boolean reads = true;
+    private Lsn liveAt = Lsn.ZERO;
+
+    SimStream(String id, Caller caller) {
+        this.id = id;
+        this.caller = caller;
+        callers.add(caller);
+    }
+
+    @Override
+    public int shard() {
+        return 0;
+    }
+
+    @Override
+    public String streamId() {
+        return id;
+    }
+
+    @Override
+    public long takenFrames() {
+        return takenFrames;
+    }
+
+    @Override
+    public long takenBytes() {
+        return takenBytes;
+    }
+
+    @Override
+    public void tellWhenDrained() {
+        wantsDrain = true;
+    }
+
+    boolean isAlive() {
+        return opened && !closed && !hungUp;
+    }
+
+    // ---- the server's side
+
+    static JsonNode json(String text) {
+        try {
+            return JSON.readTree(text);
+        } catch (IOException e) {
+            throw new AssertionError("no JSON: " + text, e);
+        }
+    }
+
+    static Item frame(String text, int weight) {
+        String[] lines = text.strip().split("\n", -1);
+        return new Item(
+                null, 0, lines[0].substring("event: ".length()), json(lines[1].substring("data: ".length())), weight);
+    }
+
+    void offer(Item item) {
+        if (closed) {
+            throw new AssertionError("SILENT_AFTER_END: " + item.data() + " after the close of " + id);
+        }
+        if (item.label() != null && ended.contains(item.label())) {
+            throw new AssertionError("SILENT_AFTER_END: " + item.data() + " after the end of " + item.label());
+        }
+        if (item.kind().equals("error") && item.data().has("sub")) {
+            ended.add(item.data().get("sub").asText());
+        }
+        open.add(item);
+    }
+
+    void retract() {
+        open.removeIf(item -> item.label() != null);
+    }
+
+    void flush() {
+        queue.addAll(open);
+        open.clear();
+        long changes = queue.stream().filter(item -> item.label() != null).count();
+        if (changes > SimWorld.QUEUE) {
+            throw new AssertionError("BOUNDED: " + changes + " changes in the queue of " + id);
+        }
+    }
+
+    boolean hasOpen() {
+        return open.stream().anyMatch(item -> item.label() != null);
+    }
+
+    // ---- the client
+
+    boolean isDrained() {
+        return queue.isEmpty();
+    }
+
+    /// The client takes what is there, at most so much.
+    void read(int most) {
+        for (int i = 0; i < most && !queue.isEmpty(); i++) {
+            Item item = queue.removeFirst();
+            takenFrames++;
+            takenBytes += item.weight();
+            take(item);
+        }
+    }
+
+    private void take(Item item) {
+        JsonNode data = item.data();
+        if (item.label() != null) {
+            SimShape shape = shapes.get(item.label());
+            if (shape != null && shape.removed) {
+                return;
+            }
+            if (shape == null || shape.phase == SimShape.Phase.ASKED) {
+                throw new AssertionError("a change for " + item.label() + ", which " + id + " does not have");
+            }
+            shape.change(item.seq(), data);
+            if (shape.phase == SimShape.Phase.LIVE && !data.has("snapshot")) {
+                Lsn lsn = Lsn.parse(data.get("commit_lsn").asText());
+                if (lsn.isBefore(liveAt)) {
+                    throw new AssertionError("COMMIT_ORDER: " + id + " is given " + lsn + " after " + liveAt);
+                }
+                liveAt = lsn;
+            }
+            return;
+        }
+        switch (item.kind()) {
+            case "ready" -> {
+                liveAt = liveAt.max(Lsn.parse(data.get("wal_lsn").asText()));
+                results(data.get("subscriptions"));
+            }
+            case "live" -> {
+                SimShape shape = shape(data);
+                if (shape != null) {
+                    shape.phase = SimShape.Phase.LIVE;
+                    Lsn at = Lsn.parse(data.get("wal_lsn").asText());
+                    liveAt = shape.position(Lsn.ZERO) == null || at.isAfter(liveAt) ? at.max(liveAt) : liveAt;
+                }
+            }
+            case "snapshot_end" -> {
+                SimShape shape = shape(data);
+                TransactionSnapshot snapshot = snapshots.get(data.get("sub").asText());
+                if (shape != null && snapshot != null) {
+                    shape.snapshotEnded(snapshot);
+                }
+            }
+            case "warning" -> warned(data);
+            case "error" -> {
+                SimShape shape = shape(data);
+                if (shape != null) {
+                    shape.phase = SimShape.Phase.ENDED;
+                } else if (!data.has("sub") && !data.get("code").asText().equals("token_expired")) {
+                    shapes.values().forEach(each -> each.phase = SimShape.Phase.ENDED);
+                }
+            }
+            default -> throw new AssertionError("an event of kind " + item.kind());
+        }
+    }
+
+    private @Nullable SimShape shape(JsonNode data) {
+        SimShape shape = data.has("sub") ? shapes.get(data.get("sub").asText()) : null;
+        return shape == null || shape.removed ? null : shape;
+    }
+
+    private void warned(JsonNode data) {
+        SimShape shape = shape(data);
+        if (shape == null) {
+            return;
+        }
+        if (data.get("code").asText().equals("table_truncated")) {
+            shape.truncated();
+        }
+        Matcher withheld = WITHHELD.matcher(data.get("message").asText());
+        if (withheld.find()) {
+            shape.withheldTold += Long.parseLong(withheld.group(1));
+        }
+    }
+
+    /// What became of a request for subscriptions.
+    void results(JsonNode results) {
+        for (JsonNode result : results) {
+            SimShape shape = shapes.get(result.get("sub").asText());
+            if (shape == null || shape.removed) {
+                continue;
+            }
+            if (!result.get("ok").asBoolean()) {
+                shape.phase = SimShape.Phase.ENDED;
+                continue;
+            }
+            shape.history = result.get("history").asText();
+            ResumePosition resume = resuming.remove(shape.label);
+            if (result.path("resumed").asBoolean(false) && resume != null && resume.lsn() != null) {
+                shape.resumed();
+            } else {
+                boolean live = resume != null || shape.wish.initial() == sluice.core.shape.ShapeRequest.Initial.NONE;
+                Start start = java.util.Objects.requireNonNull(starts.get(shape.label));
+                shape.granted(start.rightsSerial(), start.from(), live);
+            }
+            // the token may have been replaced before the client read this
+            shape.callers.addAll(callers);
+            if (callers.size() > 1) {
+                shape.moved();
+            }
+        }
+    }
+
+    Lsn liveAt() {
+        return liveAt;
+    }
+}
