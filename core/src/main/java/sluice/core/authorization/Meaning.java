@@ -33,7 +33,8 @@ public sealed interface Meaning {
         }
     }
 
-    /// What only PostgreSQL evaluates. What a function it calls calls in its turn, and what other tables hold, is not
+    /// What only PostgreSQL evaluates. What a function it calls calls in its turn, and what other
+    /// tables hold, is not
     /// part of it.
     ///
     /// @param answers what PostgreSQL said of the caller

@@ -90,7 +90,8 @@ final class CommitOrder {
         return gone ? reading.insertLsn() : behind(writers, reading);
     }
 
-    /// Where all of these transactions lie behind: every commit at or past it was made after each of them, or is it.
+    /// Where all of these transactions lie behind: every commit at or past it was made after each
+    /// of them, or is it.
     ///
     /// @param shownBy an answer that shows them all
     /// @return 0 when that is so of every commit still to be dispatched

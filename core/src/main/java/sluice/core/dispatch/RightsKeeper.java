@@ -253,7 +253,8 @@ final class RightsKeeper {
         }
     }
 
-    /// Of commits up to here nobody can say under which rights they were made: those of before may have given way to
+    /// Of commits up to here nobody can say under which rights they were made: those of before
+    /// may have given way to
     /// others that were gone again when the catalog was read.
     private void unknownUntil(TableState table, Lsn known) {
         table.rightsMoved(known);
@@ -328,7 +329,8 @@ final class RightsKeeper {
                 && before.collationOid() == now.collationOid();
     }
 
-    /// The stream of these subscriptions goes on under another token. What waits was judged for the token before: it
+    /// The stream of these subscriptions goes on under another token. What waits was judged for
+    /// the token before: it
     /// needs the yes of both.
     void callerChanged(List<Subscription> subscriptions) {
         for (Subscription subscription : subscriptions) {

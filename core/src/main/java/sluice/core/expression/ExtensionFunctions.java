@@ -54,7 +54,8 @@ final class ExtensionFunctions {
         return catalog.type(type) instanceof PgType.TextLike ? Oid.TEXT : type;
     }
 
-    /// Whether a function that declares this type takes a value of that one: a text of a user's type is not compared
+    /// Whether a function that declares this type takes a value of that one: a text of a user's
+    /// type is not compared
     /// as part of something else, as its order is not known there.
     static boolean takes(int declared, ValueType<?> type) {
         ValueType<?> element = ValueTypes.element(type);

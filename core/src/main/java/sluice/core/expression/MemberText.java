@@ -32,7 +32,8 @@ final class MemberText {
         return true;
     }
 
-    /// Whether the member is this text, NULL when there is none or it is JSON's null; null, which is no answer, where
+    /// Whether the member is this text, NULL when there is none or it is JSON's null; null, which
+    /// is no answer, where
     /// escapes, containers or another spelling have to be read.
     @Nullable
     Truth isIn(byte[] bytes, int from, int end) {

@@ -21,7 +21,8 @@ public final class CitextFunctions {
 
     private CitextFunctions() {}
 
-    /// A function of two arguments whose call site has the default collation; its collation use is that of the order.
+    /// A function of two arguments whose call site has the default collation; its collation use
+    /// is that of the order.
     ///
     /// @param source library and symbol
     public static @Nullable BuiltIn find(String source) {

@@ -19,7 +19,8 @@ import sluice.core.wal.Lsn;
 /// as long as another can go instead: a client that is up to date on a quiet table can resume. Who reads behind what
 /// was let go is told ({@link #reaches}, {@link #covers}), never served with a gap. Owned by the engine's thread.
 public final class ResumeBuffer {
-    /// What a part costs besides its changes, and a tuple besides its frame, on a heap with compact headers. Known by
+    /// What a part costs besides its changes, and a tuple besides its frame, on a heap with
+    /// compact headers. Known by
     /// filling heaps: `ResumeBufferWeightTest`.
     private static final long PART_BYTES = 272;
 
@@ -192,7 +193,8 @@ public final class ResumeBuffer {
         return FRAME_BYTES + tuple.bytes().length;
     }
 
-    /// A commit changed the table and is not kept, e.g. because it was too large for memory: nothing before it is of
+    /// A commit changed the table and is not kept, e.g. because it was too large for memory:
+    /// nothing before it is of
     /// use any more.
     public void skip(BufferedCommit commit, int oid) {
         if (isOff()) {

@@ -17,7 +17,8 @@ public final class BanTime {
 
     private BanTime() {}
 
-    /// Whether a column of this type says until when a user is banned. A domain's oid is that of what it is made of.
+    /// Whether a column of this type says until when a user is banned. A domain's oid is that of
+    /// what it is made of.
     public static boolean isOne(int typeOid) {
         return type(typeOid) != null;
     }

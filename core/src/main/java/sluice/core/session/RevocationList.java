@@ -40,7 +40,8 @@ public final class RevocationList implements Revocations {
     /// What becomes of a token whose session may be one that was forgotten.
     public enum Forgotten {
         REFUSED,
-        /// Whoever lets it in looks its session up; refused while the answer may be older than what was forgotten.
+        /// Whoever lets it in looks its session up; refused while the answer may be older than what
+        /// was forgotten.
         LOOKED_UP
     }
 

@@ -25,7 +25,8 @@ public final class JsonLine {
         return line[0] == '"' && line.length > 2;
     }
 
-    /// The value of an object's member. Of several members of this name the last counts, as in PostgreSQL's `jsonb`.
+    /// The value of an object's member. Of several members of this name the last counts, as in
+    /// PostgreSQL's `jsonb`.
     ///
     /// @param line as {@link #of} gave it
     /// @return null when the text is not an object or has no such member

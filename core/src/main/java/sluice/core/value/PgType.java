@@ -15,7 +15,8 @@ public sealed interface PgType {
     /// A base type, a range, a multirange or a pseudo-type: known by its oid, otherwise plain text.
     record Base(int oid, String name) implements PgType {}
 
-    /// A base type of a user's whose values are read, stored and printed as `text` is, by the server's own functions:
+    /// A base type of a user's whose values are read, stored and printed as `text` is, by the
+    /// server's own functions:
     /// `citext`. What its operators do is another matter.
     record TextLike(int oid, String name) implements PgType {}
 
