@@ -1,11 +1,18 @@
 package sluice.core.expression;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Column;
+import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.pgoutput.RelationDefinition;
 
-/// Where a tuple keeps each catalog column: attribute numbers to tuple positions, matched by name and type.
+/// Where a tuple keeps each catalog column: attribute numbers to tuple positions, matched by place, name and type.
+///
+/// Both list columns in the order of their attribute numbers. A column counts as the same only at its own place: a
+/// name alone may have moved to another column and back since, and a row would be judged by the wrong value.
 ///
 /// The definition in the stream wins. A catalog column the stream does not define the same way has no position, and
 /// whatever needs it is undecidable (consistency rule 14).
@@ -26,15 +33,34 @@ public final class ColumnMapping {
         }
         int[] positions = new int[highest + 1];
         java.util.Arrays.fill(positions, ABSENT);
-        for (Column column : relation.columns()) {
-            for (int i = 0; i < definition.columns().size(); i++) {
-                RelationDefinition.Column sent = definition.columns().get(i);
-                if (sent.name().equals(column.name()) && sent.typeOid() == column.typeOid()) {
-                    positions[column.attnum()] = i;
-                }
+        int next = 0;
+        for (Column column : inOrder(relation)) {
+            boolean same = next < definition.columns().size()
+                    && isSame(definition.columns().get(next), column);
+            if (same) {
+                positions[column.attnum()] = next;
+            }
+            if (same || isExpected(column, relation.published())) {
+                next++;
             }
         }
         return new ColumnMapping(positions);
+    }
+
+    private static List<Column> inOrder(Relation relation) {
+        List<Column> columns = new ArrayList<>(relation.columns());
+        columns.sort(Comparator.comparingInt(Column::attnum));
+        return columns;
+    }
+
+    private static boolean isSame(RelationDefinition.Column sent, Column column) {
+        return sent.name().equals(column.name()) && sent.typeOid() == column.typeOid();
+    }
+
+    /// Whether the stream has the column unless its definition is of another moment than the catalog.
+    private static boolean isExpected(Column column, @Nullable PublishedTable published) {
+        List<String> listed = published == null ? null : published.columns();
+        return column.generation() == Column.Generation.NONE && (listed == null || listed.contains(column.name()));
     }
 
     /// The mapping of tuples that hold these columns in this order and no other.

@@ -55,15 +55,15 @@ class SchemaChangePgTest {
 
     @Test
     void columns_that_swap_their_names_take_the_policy_with_them_and_no_row_is_judged_by_the_name() {
-        try (SseClient alice = open(ALICE, "swapped", "");
-                SseClient bob = open(BOB, "swapped", "")) {
+        try (SseClient alice = open(ALICE, "swapped", ",\"filter\":\"owner_id=eq." + ALICE + "\"")) {
             swap("swapped");
             // alice's by the name of the column, bob's by the policy
             write("swapped", 1, ALICE, BOB);
 
             assertThat(alice.await("error").data()).contains("schema_changed");
-            assertThat(bob.await("error").data()).contains("schema_changed");
+            assertThat(labelled(alice, "s")).isEmpty();
         }
+        sluice.awaitPolls();
         try (SseClient alice = open(ALICE, "swapped", "");
                 SseClient bob = open(BOB, "swapped", "")) {
             write("swapped", 2, ALICE, BOB);
@@ -98,12 +98,12 @@ class SchemaChangePgTest {
             alter("ALTER TABLE unused RENAME title TO heading");
             write("unused", 2, ALICE, ALICE);
             alter("ALTER TABLE unused ALTER heading TYPE text");
-            write("unused", 3, ALICE, BOB);
+            write("unused", 3, BOB, ALICE);
             alter("ALTER TABLE unused DROP COLUMN heading, ADD COLUMN title int");
             write("unused", 4, BOB, ALICE);
             write("unused", 5, ALICE, ALICE);
 
-            assertThat(Notes.idsUntil(alice, 5)).containsExactly(1, 2, 3, 5);
+            assertThat(Notes.idsUntil(alice, 5)).containsExactly(1, 2, 5);
             assertThat(alice.received()).noneMatch(event -> event.is("error"));
         }
     }
