@@ -21,7 +21,11 @@ class ColumnMappingTest {
     @Test
     void a_name_that_moved_to_another_column_of_its_type_is_no_longer_known() {
         Relation catalog = relation(
-                null, column(1, "id", INT), column(2, "owner", UUID), column(3, "editor", UUID), column(4, "size", INT));
+                null,
+                column(1, "id", INT),
+                column(2, "owner", UUID),
+                column(3, "editor", UUID),
+                column(4, "size", INT));
 
         // written while the two had swapped their names
         ColumnMapping swapped = ColumnMapping.of(sent("id", INT, "editor", UUID, "owner", UUID, "size", INT), catalog);

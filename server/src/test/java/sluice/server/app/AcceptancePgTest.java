@@ -21,8 +21,8 @@ import sluice.testkit.PostgresDatabase;
 import sluice.testkit.sse.SseClient;
 import sluice.testkit.sse.SseEvent;
 
-/// What users of the reference implementation rely on, over the tables of its own end-to-end suite: one stream of five
-/// shapes and a channel, each by another kind of rule.
+/// What users of the reference implementation rely on, over the tables of its own end-to-end suite: one stream of
+/// five shapes and a channel, each by another kind of rule.
 class AcceptancePgTest {
     private static final String CLAIMS = "{\"sub\":\"" + ALICE + "\",\"role\":\"authenticated\"}";
     private static final String SHAPES = String.join(
@@ -91,8 +91,7 @@ class AcceptancePgTest {
             List<String> tiers = new ArrayList<>();
             for (JsonNode result : results) {
                 assertThat(result.get("ok").asBoolean()).isTrue();
-                tiers.add(result.get("sub").asText() + " "
-                        + result.path("tier").asText("none"));
+                tiers.add(result.get("sub").asText() + " " + result.path("tier").asText("none"));
             }
             assertThat(tiers)
                     .containsExactly("docs A", "posts B", "invoices C", "metrics A", "articles A", "room none");
@@ -157,7 +156,8 @@ class AcceptancePgTest {
                     "INSERT INTO invoices VALUES (4, 1, 7, 'due')",
                     "INSERT INTO metrics VALUES (4, 1)");
 
-            alice.await(event -> event.is("change") && Notes.id(event) == 4 && label(event).equals("metrics"));
+            alice.await(event ->
+                    event.is("change") && Notes.id(event) == 4 && label(event).equals("metrics"));
             assertThat(changes(alice)).containsExactly("invoices INSERT 1", "invoices INSERT 4", "metrics INSERT 4");
             bob.await("change");
             assertThat(changes(bob)).containsExactly("fence INSERT 4");
@@ -193,8 +193,8 @@ class AcceptancePgTest {
                     "ROLLBACK",
                     "INSERT INTO metrics VALUES (106, 1)");
 
-            alice.await(event ->
-                    event.is("change") && event.json().at("/record/id").asInt() == 106);
+            alice.await(
+                    event -> event.is("change") && event.json().at("/record/id").asInt() == 106);
             assertThat(changes(alice))
                     .containsExactlyInAnyOrder(
                             "metrics INSERT 101",
@@ -255,8 +255,8 @@ class AcceptancePgTest {
             })
     void a_filter_that_tries_more_than_a_condition_is_refused(String filter) {
         String before = database.value("SELECT count(*) FROM documents");
-        try (SseClient alice = sluice.stream(
-                sluice.token(ALICE), shape("s", "documents", ",\"filter\":\"" + filter + "\""))) {
+        try (SseClient alice =
+                sluice.stream(sluice.token(ALICE), shape("s", "documents", ",\"filter\":\"" + filter + "\""))) {
             assertThat(alice.await("ready").data()).contains("\"ok\":false", "invalid_filter");
         }
         assertThat(database.value("SELECT count(*) FROM documents")).isEqualTo(before);
@@ -284,9 +284,15 @@ class AcceptancePgTest {
             }
             assertThat(code("/publish", sluice.token(ALICE), named + said.replace("own", "foreign")))
                     .isEqualTo("403 channel_not_subscribed");
-            assertThat(code("/presence", sluice.token(ALICE), named + "\"channel\":\"room:own\",\"key\":\"" + BOB + "\"}"))
+            assertThat(code(
+                            "/presence",
+                            sluice.token(ALICE),
+                            named + "\"channel\":\"room:own\",\"key\":\"" + BOB + "\"}"))
                     .isEqualTo("403 presence_key_not_allowed");
-            assertThat(code("/publish", sluice.token(ALICE), named + said.replace("1}", "\"" + "x".repeat(300 << 10) + "\"}")))
+            assertThat(code(
+                            "/publish",
+                            sluice.token(ALICE),
+                            named + said.replace("1}", "\"" + "x".repeat(300 << 10) + "\"}")))
                     .isEqualTo("413 payload_too_large");
             // nothing of all that reached the room, and she still is in it
             assertThat(code("/publish", sluice.token(ALICE), named + said.replace("1}", "1,\"self\":true}")))

@@ -16,11 +16,11 @@ import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.sse.SseClient;
 
-/// Tables that are altered, dropped and published under open streams. Who uses what changed is told, who does not goes
-/// on, and no row is judged by a column that only has the name of another.
+/// Tables that are altered, dropped and published under open streams. Who uses what changed is told, who does not
+/// goes on, and no row is judged by a column that only has the name of another.
 class SchemaChangePgTest {
-    private static final List<String> TABLES = List.of(
-            "swapped", "thereandback", "unused", "filtered", "ruled", "doomed", "grown", "later", "fence");
+    private static final List<String> TABLES =
+            List.of("swapped", "thereandback", "unused", "filtered", "ruled", "doomed", "grown", "later", "fence");
 
     private static PostgresDatabase database;
     private static RunningSluice sluice;
@@ -112,8 +112,8 @@ class SchemaChangePgTest {
     void a_column_dropped_under_a_filter_ends_that_shape_alone() {
         try (SseClient alice = sluice.stream(
                 sluice.token(ALICE),
-                shape("s", "filtered", ",\"filter\":\"size=eq.1\"")
-                        + "," + shape("all", "filtered", ",\"columns\":[\"id\",\"owner_id\"]"))) {
+                shape("s", "filtered", ",\"filter\":\"size=eq.1\"") + ","
+                        + shape("all", "filtered", ",\"columns\":[\"id\",\"owner_id\"]"))) {
             assertThat(alice.await("ready").data()).doesNotContain("\"ok\":false");
             alter("ALTER TABLE filtered DROP COLUMN size", "ALTER TABLE filtered ADD COLUMN size int DEFAULT 1");
             write("filtered", 1, ALICE, ALICE);
@@ -206,7 +206,8 @@ class SchemaChangePgTest {
                 + editorId + "')");
     }
 
-    /// A row written before the server has read the new definition may be withheld, which is told: not the matter here.
+    /// A row written before the server has read the new definition may be withheld, which is told: not the matter
+    /// here.
     private static void alter(String... statements) {
         database.execute(statements);
         sluice.awaitPolls();
@@ -219,9 +220,8 @@ class SchemaChangePgTest {
     }
 
     private static void fenced(SseClient stream, int id) {
-        stream.await(event -> event.is("change")
-                && event.json().get("sub").asText().equals("fence")
-                && Notes.id(event) == id);
+        stream.await(event ->
+                event.is("change") && event.json().get("sub").asText().equals("fence") && Notes.id(event) == id);
     }
 
     private static List<Integer> labelled(SseClient stream, String label) {

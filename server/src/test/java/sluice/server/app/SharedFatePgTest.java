@@ -83,8 +83,8 @@ class SharedFatePgTest {
             List<String> together;
             try (PostgresDatabase database = database();
                     RunningSluice sluice = running(database, hook);
-                    SseClient waiting = sluice.stream(
-                            sluice.token(ALICE), "{\"sub\":\"dead\",\"channel\":\"team:1\"}");
+                    SseClient waiting =
+                            sluice.stream(sluice.token(ALICE), "{\"sub\":\"dead\",\"channel\":\"team:1\"}");
                     SseClient large = sluice.stream(sluice.token(ALICE), shape("large", "large", ""));
                     SseClient bob = open(sluice, bob())) {
                 assertThat(large.await("ready").data()).contains("\"ok\":true");
