@@ -9,14 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import sluice.server.hook.HookServer;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.http.Claims;
 import sluice.testkit.sse.SseClient;
 import sluice.testkit.sse.SseEvent;
 
-/// A policy that raises, a claim that cannot be read, a client that does not read, a row too large to send and an
-/// endpoint that never answers hurt those who have them only.
+/// A policy that raises, a claim that cannot be read and a client that does not read hurt those who have them only.
 class SharedFatePgTest {
     private static final int ROUNDS = 40;
     private static final int ROWS_A_ROUND = 10;
@@ -68,38 +66,6 @@ class SharedFatePgTest {
         assertThat(together).isEqualTo(alone);
     }
 
-    /// The row of fifty megabytes is in a table that bob does not read and carol does; the endpoint hangs for whoever
-    /// joins its channel and is never asked about another.
-    @Test
-    void a_row_of_fifty_megabytes_and_a_dead_endpoint_change_nothing_for_the_others() throws Exception {
-        try (HookServer hook = new HookServer()) {
-            hook.hangs();
-            List<String> alone;
-            try (PostgresDatabase database = database();
-                    RunningSluice sluice = running(database, hook);
-                    SseClient bob = open(sluice, bob())) {
-                alone = workload(database, bob);
-            }
-            List<String> together;
-            try (PostgresDatabase database = database();
-                    RunningSluice sluice = running(database, hook);
-                    SseClient waiting =
-                            sluice.stream(sluice.token(ALICE), "{\"sub\":\"dead\",\"channel\":\"team:1\"}");
-                    SseClient large = sluice.stream(sluice.token(ALICE), shape("large", "large", ""));
-                    SseClient bob = open(sluice, bob())) {
-                assertThat(large.await("ready").data()).contains("\"ok\":true");
-                database.execute("INSERT INTO large VALUES (1, repeat('x', 50000000))");
-                together = workload(database, bob);
-
-                SseEvent cut = large.await("change");
-                assertThat(cut.data().length()).isLessThan(10_000);
-                assertThat(cut.json().at("/record/id").asInt()).isEqualTo(1);
-                assertThat(waiting.await("ready").data()).contains("channel_hook_unavailable");
-            }
-            assertThat(together).isEqualTo(alone);
-        }
-    }
-
     private static Claims bob() {
         return Claims.of(BOB).with("team", 3);
     }
@@ -114,26 +80,12 @@ class SharedFatePgTest {
                 "ALTER TABLE fragile ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON fragile FOR SELECT TO authenticated USING (owner_id = auth.uid() AND 1 / (id % 5"
                         + " - (auth.jwt() ->> 'team')::int % 5) IS NOT NULL)",
-                "CREATE TABLE large (id int PRIMARY KEY, body text)",
-                "ALTER TABLE large ALTER body SET STORAGE EXTERNAL",
-                "ALTER PUBLICATION sluice ADD TABLE teams, fragile, large");
+                "ALTER PUBLICATION sluice ADD TABLE teams, fragile");
         return database;
     }
 
     private static RunningSluice running(PostgresDatabase database) throws Exception {
         return RunningSluice.on(database, Map.of("SLUICE_STREAM_QUEUE", "100"));
-    }
-
-    private static RunningSluice running(PostgresDatabase database, HookServer hook) throws Exception {
-        return RunningSluice.on(
-                database,
-                Map.of(
-                        "SLUICE_STREAM_QUEUE",
-                        "100",
-                        "SLUICE_CHANNELS",
-                        "team:hook:" + hook.url(),
-                        "SLUICE_CHANNEL_HOOK_TIMEOUT",
-                        "2s"));
     }
 
     private static SseClient open(RunningSluice sluice, Claims claims) {
