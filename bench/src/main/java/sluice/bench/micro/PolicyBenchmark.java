@@ -55,7 +55,8 @@ public class PolicyBenchmark {
 
     private SampleTable.@Nullable Trial trial;
 
-    /// What the thread spent in one iteration, which other load on the machine does not change as it does the time on
+    /// What the thread spent in one iteration, which other load on the machine does not change as
+    /// it does the time on
     /// the wall.
     @State(Scope.Thread)
     @AuxCounters(AuxCounters.Type.EVENTS)

@@ -73,7 +73,8 @@ final class Replication implements EngineThread.Observer {
         return late.get();
     }
 
-    /// Looks at the lag: changes are late from the moment it reaches this much until it has fallen below half of it.
+    /// Looks at the lag: changes are late from the moment it reaches this much until it has
+    /// fallen below half of it.
     /// Tells the engine when that changes, and once a second while they are late. A timer's.
     ///
     /// @param degraded zero never reports it

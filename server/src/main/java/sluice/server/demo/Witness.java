@@ -227,7 +227,8 @@ final class Witness implements AutoCloseable {
         }
     }
 
-    /// A subscription that ended because other rules decide now: what it gave is forgotten, and it is asked for again
+    /// A subscription that ended because other rules decide now: what it gave is forgotten, and
+    /// it is asked for again
     /// with the rows that may be read now.
     private void ended(JsonNode error) throws InterruptedException {
         String table = error.path("sub").asText();

@@ -199,7 +199,8 @@ final class ControlEndpoints {
         });
     }
 
-    /// Does something for the administrators' role only, on a thread that may block. Whatever is wrong with a token,
+    /// Does something for the administrators' role only, on a thread that may block. Whatever is
+    /// wrong with a token,
     /// the answer is the same.
     void administrator(Request request, RequestReader reader, Runnable work) {
         String bearer = request.bearer();

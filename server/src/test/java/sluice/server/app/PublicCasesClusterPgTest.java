@@ -65,7 +65,8 @@ class PublicCasesClusterPgTest {
         }
     }
 
-    /// A commit that announces its table needs a catalog that sees it, and none does: the line is not held for that.
+    /// A commit that announces its table needs a catalog that sees it, and none does: the line is
+    /// not held for that.
     @Test
     void b01_a_table_announced_by_a_commit_that_no_query_sees_ends_its_shapes_and_the_others_go_on() throws Exception {
         try (PostgresDatabase database = membersOf("unread");

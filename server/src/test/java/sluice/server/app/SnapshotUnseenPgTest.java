@@ -53,7 +53,8 @@ class SnapshotUnseenPgTest {
         return database;
     }
 
-    /// Some writers wait for the standby, and are released one by one after a while, as by an operator; others do not
+    /// Some writers wait for the standby, and are released one by one after a while, as by an
+    /// operator; others do not
     /// wait at all.
     @Test
     void a_copy_is_exact_at_every_moment_while_commits_hang_and_are_let_go() throws Exception {
@@ -102,7 +103,8 @@ class SnapshotUnseenPgTest {
         }
     }
 
-    /// The commit was sent to those who were there before anybody could query it; the snapshot does not show it, and
+    /// The commit was sent to those who were there before anybody could query it; the snapshot
+    /// does not show it, and
     /// it comes after the rows.
     @Test
     void a_commit_that_no_query_sees_comes_after_the_rows_of_a_snapshot_read_meanwhile() throws Exception {

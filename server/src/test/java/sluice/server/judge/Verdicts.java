@@ -207,9 +207,9 @@ final class Verdicts {
         return String.format(
                 Locale.ROOT,
                 "%,d decisions, %,d with hidden columns (%,d of them decided), %d differences; %,d samples, %,d of one"
-                    + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided, %,d"
-                    + " no policies, %,d given up; %,d rows raised by PostgreSQL, %,d by us only, %,d undecidable for"
-                    + " us though whole",
+                        + " answer only; %,d signatures compared, %,d never decided in process; %,d samples undecided, %,d"
+                        + " no policies, %,d given up; %,d rows raised by PostgreSQL, %,d by us only, %,d undecidable for"
+                        + " us though whole",
                 decisions,
                 hiddenDecisions,
                 hiddenDecided,

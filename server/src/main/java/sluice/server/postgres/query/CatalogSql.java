@@ -126,7 +126,8 @@ final class CatalogSql {
            FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
         """.stripTrailing();
 
-    /// The transaction that wrote each right last: of the table (owner, flags, privileges), its schema, its columns'
+    /// The transaction that wrote each right last: of the table (owner, flags, privileges), its
+    /// schema, its columns'
     /// privileges, its policies, and the expressions of generated columns.
     ///
     /// Values alone would not tell that a right went and came back. Statistics are written without a new version;
