@@ -174,15 +174,6 @@ class ProbedStreamTest {
         assertThat(stream.only("error")).contains("shape_not_authorized");
     }
 
-    /// A stream whose rule is being composed again and waits for an answer about the caller.
-    /// @param polled what the rights poll says in the snapshot of the answer
-    private void answerReload(String polled) {
-        CatalogImage image = world.imageAt(world.stamp());
-        world.step(new Input.CatalogAnswer(
-                world.take(Effect.LoadCatalog.class).requestId(),
-                new CatalogImage(image.stamp(), image.relations(), image.dictionary(), polled)));
-    }
-
     private void answerReload() {
         Effect.LoadCatalog load = world.take(Effect.LoadCatalog.class);
         world.step(new Input.CatalogAnswer(load.requestId(), world.imageAt(world.stamp())));

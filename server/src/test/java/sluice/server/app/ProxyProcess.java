@@ -144,7 +144,7 @@ final class ProxyProcess implements AutoCloseable {
 
     private static boolean accepts(int port) {
         try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress("127.0.0.1", port), 1000);
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1000);
             return true;
         } catch (IOException e) {
             return false;
