@@ -14,7 +14,6 @@ import static sluice.core.dispatch.World.update;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.core.catalog.CatalogImage;
 import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.wal.Lsn;
 
