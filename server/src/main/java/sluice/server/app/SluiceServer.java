@@ -152,7 +152,22 @@ public final class SluiceServer implements AutoCloseable {
         this.hooks = new HttpHooks(Wiring.hooks(settings));
         this.hookRunner = new HookRunner(
                 hooks::ask, settings.channels().hookTimeout(), RandomGenerator.getDefault(), engineThread::submit);
-        this.effects = new EffectRunner(
+        this.effects = effects(gate);
+        Engine engine = new Engine(
+                new Engine.Ports(
+                        effects,
+                        http.shards(),
+                        new EngineCounts(metrics),
+                        planner(settings),
+                        foundation.catalog(),
+                        SessionWiring.rules(settings, revocations)),
+                Wiring.engine(settings));
+        reader.useCatalog(foundation.catalog());
+        engineThread.start(engine, inbox, http.shards()::hasRoom);
+    }
+
+    private EffectRunner effects(Gate gate) {
+        return new EffectRunner(
                 new EffectRunner.Sources(
                         database, Wiring.snapshots(settings, pool, reader::server, metrics, gate::log)),
                 new EffectRunner.Limits(
@@ -168,17 +183,6 @@ public final class SluiceServer implements AutoCloseable {
                             http.answered(answered.requestId(), answered.answer());
                         },
                         hookRunner));
-        Engine engine = new Engine(
-                new Engine.Ports(
-                        effects,
-                        http.shards(),
-                        new EngineCounts(metrics),
-                        planner(settings),
-                        foundation.catalog(),
-                        SessionWiring.rules(settings, revocations)),
-                Wiring.engine(settings));
-        reader.useCatalog(foundation.catalog());
-        engineThread.start(engine, inbox, http.shards()::hasRoom);
     }
 
     private HttpServer http(Gate gate, ExtraRoutes extraRoutes, Revocations revocations, InstantSource clock) {

@@ -87,25 +87,30 @@ class KillUnderLoadIT {
             assertThat(sentAgain(database)).containsAll(missed);
 
             other.rollback();
-            try (ServerProcess server = ServerProcess.start(scratch, settings);
-                    SseClient alice = open(server, resume)) {
-                // what it had kept is gone, and she is told to read her rows again
-                assertThat(alice.received().getFirst().data()).contains("\"resumed\":false");
-                int committedBefore = writer.xids().lastKey();
-                writer.permit(AHEAD_MAX);
-                writer.receiveUntil(alice, committedBefore + 500);
-                writer.close();
-                int last = writer.xids().lastKey();
-                writer.receiveUntil(alice, last);
+            goesOn(settings, writer, resume);
+        }
+    }
 
-                // those before the first are older than this stream; from there on each row once, in order
-                List<Integer> after = Notes.ids(alice);
-                assertThat(after.getFirst()).isLessThanOrEqualTo(committedBefore + 1);
-                assertThat(after)
-                        .containsExactlyElementsOf(IntStream.rangeClosed(after.getFirst(), last)
-                                .boxed()
-                                .toList());
-            }
+    /// The successor misses nothing, and says what its client has to read again.
+    private void goesOn(Map<String, String> settings, Writer writer, String resume) throws Exception {
+        try (ServerProcess server = ServerProcess.start(scratch, settings);
+                SseClient alice = open(server, resume)) {
+            // what it had kept is gone, and she is told to read her rows again
+            assertThat(alice.received().getFirst().data()).contains("\"resumed\":false");
+            int committedBefore = writer.xids().lastKey();
+            writer.permit(AHEAD_MAX);
+            writer.receiveUntil(alice, committedBefore + 500);
+            writer.close();
+            int last = writer.xids().lastKey();
+            writer.receiveUntil(alice, last);
+
+            // those before the first are older than this stream; from there on each row once, in order
+            List<Integer> after = Notes.ids(alice);
+            assertThat(after.getFirst()).isLessThanOrEqualTo(committedBefore + 1);
+            assertThat(after)
+                    .containsExactlyElementsOf(IntStream.rangeClosed(after.getFirst(), last)
+                            .boxed()
+                            .toList());
         }
     }
 

@@ -7,6 +7,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -121,7 +122,7 @@ class SettingsTest {
     }
 
     private static Map<String, String> everything() {
-        return with(
+        Map<String, String> all = new LinkedHashMap<>(with(
                 "SLUICE_LISTEN_ADDR", "[::1]:0",
                 "SLUICE_PATH_PREFIX", "/live",
                 "SLUICE_AUTHZ_LEASE", "45s",
@@ -164,7 +165,13 @@ class SettingsTest {
                 "SLUICE_TIER_B_VERIFY", "6",
                 "SLUICE_TIER_B_SAMPLE", "77",
                 "SLUICE_UNINDEXED_SHAPES_MAX", "7",
-                "SLUICE_REPLICA_IDENTITY", "strict",
+                "SLUICE_REPLICA_IDENTITY", "strict"));
+        all.putAll(ofStreams());
+        return all;
+    }
+
+    private static Map<String, String> ofStreams() {
+        return with(
                 "SLUICE_HEARTBEAT", "5s",
                 "SLUICE_STREAM_QUEUE", "9",
                 "SLUICE_STREAM_QUEUE_BYTES", "128KiB",

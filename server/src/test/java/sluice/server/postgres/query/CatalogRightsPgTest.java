@@ -212,6 +212,40 @@ class CatalogRightsPgTest {
         }
     }
 
+    /// Each moves a right, or may.
+    private static final List<String> MOVING = List.of(
+            "CREATE POLICY p ON t USING (true)",
+            "ALTER POLICY p ON t USING (false)",
+            "DROP POLICY p ON t",
+            "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+            "ALTER TABLE t FORCE ROW LEVEL SECURITY",
+            "REVOKE SELECT ON t FROM anon",
+            "GRANT SELECT (a) ON t TO anon",
+            "ALTER TABLE t OWNER TO service_role",
+            "REVOKE USAGE ON SCHEMA public FROM anon",
+            "CREATE ROLE poll_group",
+            "ALTER ROLE poll_group BYPASSRLS",
+            "GRANT poll_group TO anon",
+            "REVOKE poll_group FROM anon",
+            "DROP ROLE poll_group",
+            "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'",
+            "REVOKE EXECUTE ON FUNCTION f() FROM PUBLIC",
+            "REVOKE EXECUTE ON FUNCTION pg_catalog.int4eq FROM PUBLIC",
+            "CREATE OR REPLACE FUNCTION pg_catalog.lower(text) RETURNS text LANGUAGE internal IMMUTABLE STRICT"
+                    + " AS 'upper'",
+            "CREATE OR REPLACE FUNCTION pg_catalog.lower(text) RETURNS text LANGUAGE internal IMMUTABLE STRICT"
+                    + " AS 'lower'",
+            "CREATE OPERATOR public.->> (LEFTARG = jsonb, RIGHTARG = uuid, FUNCTION = peek)",
+            "DROP OPERATOR public.->> (jsonb, uuid)",
+            "CREATE CAST (text AS uuid) WITH FUNCTION identify(text)",
+            "DROP CAST (text AS uuid)",
+            "ALTER TYPE mood ADD VALUE 'ok'",
+            "ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'",
+            "TRUNCATE leaf",
+            "ALTER TABLE root DETACH PARTITION leaf",
+            "ALTER PUBLICATION sluice SET (publish = 'insert')",
+            "ALTER PUBLICATION sluice ADD TABLE root");
+
     @ParameterizedTest
     @ValueSource(ints = {15, 16, 17, 18})
     void the_rights_poll_moves_when_and_only_when_a_right_may_have(int major) {
@@ -238,38 +272,7 @@ class CatalogRightsPgTest {
                 database.execute(still);
                 assertThat(poll.fingerprint().value()).as(still).isEqualTo(before);
             }
-            for (String moving : List.of(
-                    "CREATE POLICY p ON t USING (true)",
-                    "ALTER POLICY p ON t USING (false)",
-                    "DROP POLICY p ON t",
-                    "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
-                    "ALTER TABLE t FORCE ROW LEVEL SECURITY",
-                    "REVOKE SELECT ON t FROM anon",
-                    "GRANT SELECT (a) ON t TO anon",
-                    "ALTER TABLE t OWNER TO service_role",
-                    "REVOKE USAGE ON SCHEMA public FROM anon",
-                    "CREATE ROLE poll_group",
-                    "ALTER ROLE poll_group BYPASSRLS",
-                    "GRANT poll_group TO anon",
-                    "REVOKE poll_group FROM anon",
-                    "DROP ROLE poll_group",
-                    "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'",
-                    "REVOKE EXECUTE ON FUNCTION f() FROM PUBLIC",
-                    "REVOKE EXECUTE ON FUNCTION pg_catalog.int4eq FROM PUBLIC",
-                    "CREATE OR REPLACE FUNCTION pg_catalog.lower(text) RETURNS text LANGUAGE internal IMMUTABLE STRICT"
-                            + " AS 'upper'",
-                    "CREATE OR REPLACE FUNCTION pg_catalog.lower(text) RETURNS text LANGUAGE internal IMMUTABLE STRICT"
-                            + " AS 'lower'",
-                    "CREATE OPERATOR public.->> (LEFTARG = jsonb, RIGHTARG = uuid, FUNCTION = peek)",
-                    "DROP OPERATOR public.->> (jsonb, uuid)",
-                    "CREATE CAST (text AS uuid) WITH FUNCTION identify(text)",
-                    "DROP CAST (text AS uuid)",
-                    "ALTER TYPE mood ADD VALUE 'ok'",
-                    "ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'",
-                    "TRUNCATE leaf",
-                    "ALTER TABLE root DETACH PARTITION leaf",
-                    "ALTER PUBLICATION sluice SET (publish = 'insert')",
-                    "ALTER PUBLICATION sluice ADD TABLE root")) {
+            for (String moving : MOVING) {
                 String before = poll.fingerprint().value();
                 database.execute(moving);
                 assertThat(poll.fingerprint().value()).as(moving).isNotEqualTo(before);
