@@ -238,6 +238,10 @@ public final class Engine
     private void timelineLeft(Lsn at) {
         feeds.interrupted();
         boolean lost = lastDispatchedEnd.isAfter(at) || rights.knowsPast(at);
+        if (lost) {
+            // first: what is withheld below would let go what streams hold of commits that never were
+            streams.historyLost();
+        }
         sessions.timelineLeft(at);
         dispatch.abandonQuestions();
         schedule.restart();
@@ -245,7 +249,6 @@ public final class Engine
         subscribing.abandonCatalogs();
         questions.abandon();
         if (lost) {
-            streams.historyLost();
             feeds.historyLost(at);
             awaitingHistory = true;
         }

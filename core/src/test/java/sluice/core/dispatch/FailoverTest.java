@@ -51,6 +51,25 @@ class FailoverTest {
     }
 
     @Test
+    void what_is_held_of_a_lost_commit_goes_with_it() {
+        var stream = world.open("alice", notesShape("a"));
+        world.plan = granted(World.probed());
+        world.step(new Input.Control(
+                1,
+                "alice",
+                new sluice.core.session.Identity(
+                        "alice", "authenticated", "{}", world.now().plusSeconds(3600)),
+                new ControlRequest.Subscribe(List.of(notesShape("b")))));
+        world.commit(insert("1", "alice", "x"));
+        assertThat(stream.changes()).isEmpty();
+
+        world.failOver(1);
+
+        assertThat(stream.closed).isEqualTo(CloseReason.HISTORY_LOST);
+        assertThat(stream.changes()).isEmpty();
+    }
+
+    @Test
     void the_new_history_is_dispatched_from_where_it_begins_under_a_catalog_of_its_own() {
         world.commit(insert("1", "alice", "x"));
         world.commit(insert("2", "alice", "x"));
