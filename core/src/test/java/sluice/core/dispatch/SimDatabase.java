@@ -432,6 +432,8 @@ final class SimDatabase {
             }
         });
         end(commit);
+        // the log says nothing of this table: nobody could know that SQL has yet to show it
+        commit.shown = true;
         return commit;
     }
 

@@ -13,6 +13,7 @@ import sluice.core.dispatch.SimDatabase.State;
 import sluice.core.dispatch.SimDatabase.Table;
 import sluice.core.dispatch.SimPolicy.Caller;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.ResumePosition;
 import sluice.core.wal.TransactionSnapshot;
 
 /// NEVER_LEAK, told of each row at the moment the engine gives it away.
@@ -25,13 +26,16 @@ final class SimJudge {
     private static final List<String> COLUMNS = List.of("id", "owner", "kind", "version");
 
     private final SimDatabase database;
+    private final Map<Table, Rights> initial = new EnumMap<>(Table.class);
+    private int epoch;
     private final Map<Table, Rights> announced = new EnumMap<>(Table.class);
 
     SimJudge(SimDatabase database) {
         this.database = database;
         for (Table table : Table.values()) {
-            announced.put(table, database.latest().rightsOf(table));
+            initial.put(table, database.latest().rightsOf(table));
         }
+        announced.putAll(initial);
     }
 
     /// A commit that changed the table is being dispatched.
@@ -41,8 +45,53 @@ final class SimJudge {
 
     /// What was announced by commits that are gone was never announced.
     void failedOver() {
-        for (Table table : Table.values()) {
-            announced.put(table, database.latest().rightsOf(table));
+        announced.putAll(initial);
+        for (Commit commit : database.commits) {
+            for (Table table : Table.values()) {
+                if (commit.dispatched && commit.touches(table)) {
+                    dispatched(table, commit);
+                }
+            }
+        }
+    }
+
+    /// Commits that were dispatched are not part of the history that goes on.
+    void historyLost() {
+        epoch++;
+    }
+
+    int epoch() {
+        return epoch;
+    }
+
+    /// `resumed: true` says that nothing was missed: then the rights are the same as at the position, the caller sees
+    /// the same by them, and the position is of this history.
+    void resumed(SimStream stream, String label) {
+        SimShape shape = java.util.Objects.requireNonNull(stream.shapes.get(label));
+        ResumePosition position = java.util.Objects.requireNonNull(stream.resuming.get(label));
+        SimShape.Told told = java.util.Objects.requireNonNull(shape.told);
+        Rights now = announced(shape.wish.table());
+        if (told.epoch() != epoch) {
+            throw new AssertionError("RESUME: " + label + " resumes at " + position + " of a history that was lost");
+        }
+        boolean another = now.policy() == SimPolicy.KIND_OF_CLAIM
+                ? !told.caller().org().equals(stream.caller.org())
+                : !told.caller().subject().equals(stream.caller.subject());
+        if (position.history() != null
+                && another
+                && now.policy() != SimPolicy.EVERYTHING
+                && !stream.caller.bypasses()
+                && now.policy() != SimPolicy.MEMBER) {
+            throw new AssertionError("RESUME: " + label + " resumes for " + stream.caller + " after " + told.caller());
+        }
+        for (Commit commit : database.commits) {
+            Rights rights = commit.before.rightsOf(shape.wish.table());
+            boolean same = rights.policy() == now.policy() && rights.granted().equals(now.granted());
+            if (!commit.lsn.isBefore(java.util.Objects.requireNonNull(position.lsn()))
+                    && rights.serial() < now.serial()
+                    && !same) {
+                throw new AssertionError("RESUME: " + label + " resumes at " + position + " from before " + now);
+            }
         }
     }
 
@@ -153,7 +202,8 @@ final class SimJudge {
                 reached = commit.after.rightsOf(table);
             }
         }
-        for (Rights rights : List.of(announced(table), reached)) {
+        for (Rights rights :
+                List.of(announced(table), reached, database.latest().rightsOf(table))) {
             boolean member = rights.policy() == SimPolicy.MEMBER && !caller.bypasses();
             if (covers(rights, image) && (member || rights.policy().shows(caller, row, java.util.Set.of()))) {
                 return;

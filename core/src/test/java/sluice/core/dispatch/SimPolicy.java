@@ -2,6 +2,7 @@ package sluice.core.dispatch;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
@@ -28,6 +29,17 @@ enum SimPolicy {
 
     /// A caller of the simulation.
     record Caller(String subject, String org, String role) {
+        private static final List<Caller> ALL = List.of(
+                new Caller("alice", "x", "authenticated"),
+                new Caller("alice", "y", "authenticated"),
+                new Caller("bob", "x", "authenticated"),
+                new Caller("carol", "y", "authenticated"),
+                new Caller("alice", "x", "service"));
+
+        static Caller any(Random random) {
+            return ALL.get(random.nextInt(ALL.size()));
+        }
+
         String claims() {
             return subject + "," + org;
         }

@@ -68,6 +68,12 @@ final class SimShape {
     @Nullable
     String history;
 
+    /// Whom the client was told its history for, and how many histories were lost by then.
+    record Told(Caller caller, int epoch) {}
+
+    @Nullable
+    Told told;
+
     private final Map<Integer, Row> held = new TreeMap<>();
     private final Set<String> got = new LinkedHashSet<>();
     final Set<Caller> callers = new LinkedHashSet<>();

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Relation;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
 import sluice.core.event.PassingEvent;
@@ -26,7 +27,7 @@ final class SimSink implements FrameSink {
     interface Host {
         Lsn position();
 
-        SimStream.Start start(SimShape shape);
+        SimStream.Start start(SimStream stream, SimShape shape);
     }
 
     /// Whether everything that happens is printed, too.
@@ -47,6 +48,25 @@ final class SimSink implements FrameSink {
     /// If a `snapshot_end` comes of the next step, its rows were of this snapshot.
     void snapshotEnds(TransactionSnapshot snapshot) {
         ending = snapshot;
+    }
+
+    void note(Input input) {
+        note(told(input));
+    }
+
+    private static String told(Input input) {
+        if (input instanceof Input.CatalogAnswer(var id, var image)) {
+            return "CatalogAnswer " + id
+                    + (image == null
+                            ? ""
+                            : image.stamp().toString()
+                                    + image.relations().stream()
+                                            .map(Relation::rightsFingerprint)
+                                            .toList());
+        }
+        return input instanceof Input.Tick
+                ? "Tick"
+                : input.toString().replaceAll("sluice\\.[A-Za-z.$]*@[0-9a-f]+|\\[B@[0-9a-f]+", "");
     }
 
     void note(String what) {
@@ -70,6 +90,11 @@ final class SimSink implements FrameSink {
         note("open " + text(readyFrame));
         stream.opened = true;
         installed(stream, stream.shapes.keySet());
+        for (JsonNode result : SimStream.frame(text(readyFrame), 0).data().get("subscriptions")) {
+            if (result.path("resumed").asBoolean(false)) {
+                judge.resumed(stream, result.get("sub").asText());
+            }
+        }
         whole(stream, readyFrame);
     }
 
@@ -78,7 +103,7 @@ final class SimSink implements FrameSink {
         for (String label : labels) {
             SimShape shape = stream.shapes.get(label);
             if (shape != null) {
-                stream.starts.put(label, host.get().start(shape));
+                stream.starts.put(label, host.get().start(stream, shape));
             }
         }
     }

@@ -30,7 +30,7 @@ final class SimStream implements StreamHandle {
     record Item(@Nullable String label, long seq, String kind, JsonNode data, int weight) {}
 
     /// Where the engine was when it installed a subscription.
-    record Start(int rightsSerial, Lsn from) {}
+    record Start(int rightsSerial, Lsn from, Caller caller, int epoch) {}
 
     final String id;
     /// Whoever the engine takes the stream for.
@@ -249,6 +249,8 @@ final class SimStream implements StreamHandle {
                 Start start = java.util.Objects.requireNonNull(starts.get(shape.label));
                 shape.granted(start.rightsSerial(), start.from(), live);
             }
+            SimStream.Start installed = java.util.Objects.requireNonNull(starts.get(shape.label));
+            shape.told = new SimShape.Told(installed.caller(), installed.epoch());
             // the token may have been replaced before the client read this
             shape.callers.addAll(callers);
             if (callers.size() > 1) {

@@ -28,13 +28,6 @@ import sluice.core.wal.ResumePosition;
 /// One seed: an engine between a simulated database and simulated clients, with a random order of everything.
 final class SimWorld implements SimSink.Host {
     static final int QUEUE = 8;
-    private static final Caller[] CALLERS = {
-        new Caller("alice", "x", "authenticated"),
-        new Caller("alice", "y", "authenticated"),
-        new Caller("bob", "x", "authenticated"),
-        new Caller("carol", "y", "authenticated"),
-        new Caller("alice", "x", "service"),
-    };
 
     /// A question on its way to SQL, or its answer on the way back.
     private static final class Question {
@@ -172,32 +165,23 @@ final class SimWorld implements SimSink.Host {
     }
 
     @Override
-    public SimStream.Start start(SimShape shape) {
+    public SimStream.Start start(SimStream stream, SimShape shape) {
         Lsn from = new Lsn(0x1000);
         for (Commit commit : database.commits) {
             from = commit.dispatched ? commit.end() : from;
         }
-        return new SimStream.Start(judge.announced(shape.wish.table()).serial(), from);
+        return new SimStream.Start(judge.announced(shape.wish.table()).serial(), from, stream.caller, judge.epoch());
     }
 
     // ---- steps
 
     private void step(Input input) {
-        sink.note(told(input));
+        sink.note(input);
         engine.step(input, now);
         if (parked != null && engine.acceptsWal()) {
             parked.dispatched = true;
             parked = null;
         }
-    }
-
-    private static String told(Input input) {
-        return input instanceof Input.Tick || input instanceof Input.CatalogAnswer
-                ? input.getClass().getSimpleName()
-                : input.toString()
-                        .replaceAll(
-                                "sluice\\.[A-Za-z.$]*@[0-9a-f]+|Definition\\[.*?\\]\\]|\\$\\$Lambda\\S*|\\[B@[0-9a-f]+",
-                                "");
     }
 
     /// One thing happens.
@@ -226,7 +210,7 @@ final class SimWorld implements SimSink.Host {
             default -> {
                 if (random.nextInt(20) == 0) {
                     interrupt();
-                } else if (random.nextInt(80) == 0) {
+                } else if (random.nextInt(15) == 0) {
                     failOver();
                 }
             }
@@ -317,12 +301,17 @@ final class SimWorld implements SimSink.Host {
             return;
         }
         int lost = Math.min(random.nextInt(3), database.commits.size());
+        boolean known = database.commits.subList(database.commits.size() - lost, database.commits.size()).stream()
+                .anyMatch(commit -> commit.dispatched);
         Lsn at = database.failOver(lost);
         log.failOver();
         questions.removeIf(question -> question.effect instanceof Effect.PollRights);
         mayConfirm = mayConfirm.min(at);
         confirmed = confirmed.min(at);
         judge.failedOver();
+        if (known) {
+            judge.historyLost();
+        }
         step(new Input.Interrupted());
         step(new Input.Wal(new WalEvent.TimelineLeft(at)));
     }
@@ -422,7 +411,7 @@ final class SimWorld implements SimSink.Host {
         for (int i = random.nextInt(3); i >= 0; i--) {
             shapes.add(wish());
         }
-        open(pick(CALLERS), shapes, List.of());
+        open(Caller.any(random), shapes, List.of());
     }
 
     private void open(Caller caller, List<SimShape> shapes, List<@Nullable ResumePosition> positions) {
@@ -467,7 +456,16 @@ final class SimWorld implements SimSink.Host {
             if (random.nextBoolean()) {
                 turns(random.nextInt(20));
             }
-            open(stream.caller, shapes, positions);
+            Caller caller = stream.caller;
+            if (random.nextInt(6) == 0) {
+                // with another token, of the same subject or not
+                caller = Caller.any(random);
+                for (SimShape shape : shapes) {
+                    shape.callers.add(caller);
+                    shape.moved();
+                }
+            }
+            open(caller, shapes, positions);
         }
     }
 
