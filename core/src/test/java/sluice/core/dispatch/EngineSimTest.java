@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 /// `-Dsluice.seeds=N` runs that many, `-Dsluice.seed=N` one alone, and `-Dsluice.tell=true` prints what happens in
 /// it.
 class EngineSimTest {
-    private static final int SEEDS = Integer.getInteger("sluice.seeds", 1_000);
+    private static final int SEEDS = Integer.getInteger("sluice.seeds", 500);
     private static final int TURNS = 260;
 
     private long changes;

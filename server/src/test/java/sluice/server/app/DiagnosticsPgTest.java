@@ -92,6 +92,7 @@ class DiagnosticsPgTest {
                             "CREATE POLICY by_team ON notes FOR SELECT TO authenticated"
                                     + " USING (owner_id IN (SELECT member FROM team))");
                     Notes.insert(database, 2, RunningSluice.ALICE);
+                    sluice.subscribeAgain(stream, sluice.token(RunningSluice.ALICE), "mine", "notes");
                     Await.until("the slow policy is told of", Duration.ofSeconds(60), () -> {
                         List<String> codes = codes(report(sluice));
                         return codes.contains("tier_c_policy") && codes.contains("tier_c_subscriptions");

@@ -92,23 +92,6 @@ class SchemaChangePgTest {
     }
 
     @Test
-    void a_shape_goes_on_when_columns_change_that_it_does_not_use() {
-        try (SseClient alice = open(ALICE, "unused", ",\"columns\":[\"id\",\"owner_id\"]")) {
-            write("unused", 1, ALICE, ALICE);
-            alter("ALTER TABLE unused RENAME title TO heading");
-            write("unused", 2, ALICE, ALICE);
-            alter("ALTER TABLE unused ALTER heading TYPE text");
-            write("unused", 3, BOB, ALICE);
-            alter("ALTER TABLE unused DROP COLUMN heading, ADD COLUMN title int");
-            write("unused", 4, BOB, ALICE);
-            write("unused", 5, ALICE, ALICE);
-
-            assertThat(Notes.idsUntil(alice, 5)).containsExactly(1, 2, 5);
-            assertThat(alice.received()).noneMatch(event -> event.is("error"));
-        }
-    }
-
-    @Test
     void a_column_dropped_under_a_filter_ends_that_shape_alone() {
         try (SseClient alice = sluice.stream(
                 sluice.token(ALICE),
