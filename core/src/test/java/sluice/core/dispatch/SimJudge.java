@@ -64,7 +64,8 @@ final class SimJudge {
         return epoch;
     }
 
-    /// `resumed: true` says that nothing was missed: then the rights are the same as at the position, the caller sees
+    /// `resumed: true` says that nothing was missed: then the rights are the same as at the
+    /// position, the caller sees
     /// the same by them, and the position is of this history.
     void resumed(SimStream stream, String label) {
         SimShape shape = java.util.Objects.requireNonNull(stream.shapes.get(label));
