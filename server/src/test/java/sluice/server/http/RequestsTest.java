@@ -217,11 +217,7 @@ class RequestsTest {
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-                "POST / HTTP/1.1\r\n"
-                        + "Host: a\r\n"
-                        + "Transfer-Encoding: chunked\r\n"
-                        + "Transfer-Encoding: chunked\r\n\r\n"
-                        + "0\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
                 "POST /healthz HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                 "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
