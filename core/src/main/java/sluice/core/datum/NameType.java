@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import sluice.core.value.Oid;
 
 /// `name`: at most 63 bytes, stored in 64 that end with zeros (`name.c`).
-final class NameType extends ValueType<String> {
+final class NameType extends CharactersType {
     private static final int BYTES = 64;
 
     NameType() {
@@ -12,18 +12,8 @@ final class NameType extends ValueType<String> {
     }
 
     @Override
-    public String parse(String text) {
-        return text;
-    }
-
-    @Override
     public String input(String text) {
         return TextTypes.shortened(text);
-    }
-
-    @Override
-    public String print(String value) {
-        return value;
     }
 
     @Override
@@ -39,11 +29,6 @@ final class NameType extends ValueType<String> {
     @Override
     public int compare(String left, String right) {
         return Datums.compareBytes(left, right);
-    }
-
-    @Override
-    public String cast(Object value) {
-        return (String) value;
     }
 
     @Override

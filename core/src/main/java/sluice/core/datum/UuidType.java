@@ -5,24 +5,14 @@ import java.util.HexFormat;
 import sluice.core.value.Oid;
 
 /// `uuid`, held as the text the server prints, whose order is that of the sixteen bytes.
-final class UuidType extends ValueType<String> {
+final class UuidType extends CharactersType {
     UuidType() {
         super(Oid.UUID, 2951, "pg_catalog.uuid", Storage.fixed(16, 1));
     }
 
     @Override
-    public String parse(String text) {
-        return text;
-    }
-
-    @Override
     public String input(String text) {
         return InputText.uuid(text);
-    }
-
-    @Override
-    public String print(String value) {
-        return value;
     }
 
     @Override
@@ -37,11 +27,6 @@ final class UuidType extends ValueType<String> {
     @Override
     public int compare(String left, String right) {
         return left.compareTo(right);
-    }
-
-    @Override
-    public String cast(Object value) {
-        return (String) value;
     }
 
     @Override

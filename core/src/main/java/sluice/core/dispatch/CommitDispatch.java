@@ -219,15 +219,7 @@ final class CommitDispatch implements Probes.Listener {
 
     void endReplay() {
         replaying = false;
-        for (StreamState stream : holding) {
-            held.release(stream, now);
-        }
-        holding.clear();
-        ends.end();
-        sink.endCommit();
-        withheld.tell(now);
-        change = null;
-        table = null;
+        finish();
     }
 
     /// Whether a stream takes part in what is dispatched live: one that is behind gets it from the buffer.
@@ -474,6 +466,10 @@ final class CommitDispatch implements Probes.Listener {
     /// The commit is complete: what nothing waits for is released, and each shard gets its batch.
     void end() {
         open = false;
+        finish();
+    }
+
+    private void finish() {
         for (StreamState stream : holding) {
             held.release(stream, now);
         }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;
+import sluice.core.stream.HeldCommit;
 import sluice.core.stream.HeldEvent;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
@@ -36,6 +37,12 @@ final class Lane {
     private long next;
     private @Nullable BufferedCommit commit;
     private List<Change> changes = List.of();
+
+    /// Whom the commit under way is for, by table: as they are when it is begun.
+    private final Map<Integer, List<Subscription>> readersByOid = new LinkedHashMap<>(1);
+
+    private long eventsMax;
+    private long bytesEstimate;
     private int done;
 
     /// Who has still to be given the next change; null before anybody was.
@@ -87,7 +94,7 @@ final class Lane {
         Change change = changes.get(done);
         ArrayDeque<Subscription> left = readersLeft;
         if (left == null) {
-            left = new ArrayDeque<>(readers(change.relation().oid()));
+            left = new ArrayDeque<>(readers(change));
             readersLeft = left;
         }
         List<Subscription> taken = new ArrayList<>();
@@ -103,21 +110,12 @@ final class Lane {
 
     /// At most so many events the commit under way brings its reader.
     long eventsMax() {
-        long events = 0;
-        for (Change change : changes) {
-            events += readers(change.relation().oid()).size();
-        }
-        return events;
+        return eventsMax;
     }
 
     /// About so many bytes the commit under way brings its reader.
     long bytesEstimate() {
-        long bytes = 0;
-        for (Change change : changes) {
-            int readers = readers(change.relation().oid()).size();
-            bytes += readers * (HeldEvent.weightBytes(change) + 512L);
-        }
-        return bytes;
+        return bytesEstimate;
     }
 
     private void changeDone() {
@@ -130,16 +128,8 @@ final class Lane {
         }
     }
 
-    /// Its subscriptions on this table that the commit under way is for.
-    private List<Subscription> readers(int relationOid) {
-        long number = commit == null ? next : commit.number();
-        List<Subscription> readers = new ArrayList<>();
-        for (Subscription subscription : subscriptions()) {
-            if (subscription.relationOid() == relationOid && subscription.firstCommit() <= number) {
-                readers.add(subscription);
-            }
-        }
-        return readers;
+    private List<Subscription> readers(Change change) {
+        return readersByOid.getOrDefault(change.relation().oid(), List.of());
     }
 
     private List<Subscription> subscriptions() {
@@ -183,19 +173,22 @@ final class Lane {
 
     /// Begins the upcoming commit.
     void begin(BufferedCommit upcoming, ResumeBuffer buffer, Images images) {
-        List<Placed> placed = new ArrayList<>();
-        List<Integer> tables = new ArrayList<>(1);
+        readersByOid.clear();
         for (Subscription subscription : subscriptions()) {
-            int oid = subscription.relationOid();
-            if (!tables.contains(oid)) {
-                tables.add(oid);
-                BufferedPart part = buffer.next(oid, upcoming.number());
-                if (part != null && part.commit().number() == upcoming.number()) {
-                    place(part, images, placed);
-                }
+            if (subscription.firstCommit() <= upcoming.number()) {
+                readersByOid
+                        .computeIfAbsent(subscription.relationOid(), _ -> new ArrayList<>(1))
+                        .add(subscription);
             }
         }
-        if (tables.size() > 1) {
+        List<Placed> placed = new ArrayList<>();
+        for (int oid : readersByOid.keySet()) {
+            BufferedPart part = buffer.next(oid, upcoming.number());
+            if (part != null && part.commit().number() == upcoming.number()) {
+                place(part, images, placed);
+            }
+        }
+        if (readersByOid.size() > 1) {
             placed.sort(Comparator.comparingInt(Placed::place));
         }
         if (placed.isEmpty()) {
@@ -204,6 +197,13 @@ final class Lane {
         commit = upcoming;
         done = 0;
         changes = placed.stream().map(Placed::change).toList();
+        eventsMax = 0;
+        bytesEstimate = 0;
+        for (Change change : changes) {
+            int readers = readers(change).size();
+            eventsMax += readers;
+            bytesEstimate += readers * HeldCommit.encodedBytesEstimate(HeldEvent.weightBytes(change), 1);
+        }
     }
 
     private static void place(BufferedPart part, Images images, List<Placed> placed) {

@@ -10,6 +10,9 @@ import sluice.core.wal.Xid;
 /// What one commit brought a stream that has to wait for an answer. Sent whole, in order, when nothing waits any
 /// more.
 public final class HeldCommit {
+    /// An event besides its values, generously.
+    private static final long ENVELOPE_BYTES = 512;
+
     private final long serial;
     private final Xid xid;
     private final Lsn commitLsn;
@@ -73,7 +76,12 @@ public final class HeldCommit {
 
     /// About what its events will weigh in the stream's queue.
     public long encodedBytesEstimate() {
-        return weightBytes() + 512L * events.size();
+        return encodedBytesEstimate(weightBytes(), events.size());
+    }
+
+    /// About what so many events with so many bytes of text will weigh in a stream's queue.
+    public static long encodedBytesEstimate(long textBytes, int events) {
+        return textBytes + ENVELOPE_BYTES * events;
     }
 
     /// Whether every event of the commit is decided.

@@ -1,11 +1,11 @@
 package sluice.server.http;
 
 import io.netty.buffer.ByteBuf;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import sluice.core.event.EventBody;
 import sluice.core.event.PassingEvent;
+import sluice.core.stream.FrameHead;
 import sluice.core.stream.SubscriptionTag;
 
 /// Frames of one stream that wait to be written, in order. Not shared between threads.
@@ -14,10 +14,6 @@ import sluice.core.stream.SubscriptionTag;
 /// being written. The ring grows by doubling; its bounds are the stream's to check, since
 /// only a whole commit may enter.
 final class FrameQueue {
-    private static final byte[] HEAD = ascii("event: change");
-    private static final byte[] ID = ascii("\nid: ");
-    private static final byte[] DATA = ascii("\ndata: {\"sub\":");
-    private static final byte[] SEQ = ascii(",\"seq\":");
     private static final int FIRST_CAPACITY = 8;
 
     private @Nullable SubscriptionTag[] tags = new SubscriptionTag[FIRST_CAPACITY];
@@ -30,9 +26,8 @@ final class FrameQueue {
     private int size;
     private long weightBytes;
 
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
-    }
+    /// Where the head of a change is put together; as long as the longest so far.
+    private byte[] changeHead = new byte[0];
 
     boolean isEmpty() {
         return size == 0;
@@ -108,15 +103,7 @@ final class FrameQueue {
     private int length(int slot) {
         Object body = body(slot);
         if (body instanceof EventBody event) {
-            int id = event.hasPosition() ? ID.length + event.commitLsn().length + 1 + digits(seqs[slot]) : 0;
-            return HEAD.length
-                    + id
-                    + DATA.length
-                    + tag(slot).labelJson().length
-                    + SEQ.length
-                    + digits(seqs[slot])
-                    + 1
-                    + event.tail().length;
+            return FrameHead.length(event, tag(slot), seqs[slot]) + event.tail().length;
         }
         if (body instanceof PassingEvent event) {
             return event.kind().head().length + tag(slot).labelJson().length + event.tail().length;
@@ -145,19 +132,13 @@ final class FrameQueue {
         }
     }
 
-    private static void writeChange(ByteBuf out, SubscriptionTag tag, long seq, EventBody event) {
-        out.writeBytes(HEAD);
-        if (event.hasPosition()) {
-            out.writeBytes(ID);
-            out.writeBytes(event.commitLsn());
-            out.writeByte(':');
-            writeDecimal(out, seq);
+    private void writeChange(ByteBuf out, SubscriptionTag tag, long seq, EventBody event) {
+        int length = FrameHead.length(event, tag, seq);
+        if (changeHead.length < length) {
+            changeHead = new byte[length];
         }
-        out.writeBytes(DATA);
-        out.writeBytes(tag.labelJson());
-        out.writeBytes(SEQ);
-        writeDecimal(out, seq);
-        out.writeByte(',');
+        FrameHead.write(changeHead, 0, event, tag, seq);
+        out.writeBytes(changeHead, 0, length);
         out.writeBytes(event.tail());
     }
 
@@ -184,26 +165,5 @@ final class FrameQueue {
         head = 0;
         size = 0;
         weightBytes = 0;
-    }
-
-    private static int digits(long value) {
-        int count = 1;
-        for (long rest = value / 10; rest > 0; rest /= 10) {
-            count++;
-        }
-        return count;
-    }
-
-    /// @param value not negative
-    private static void writeDecimal(ByteBuf out, long value) {
-        int count = digits(value);
-        int start = out.writerIndex();
-        out.ensureWritable(count);
-        long rest = value;
-        for (int i = count - 1; i >= 0; i--) {
-            out.setByte(start + i, '0' + (int) (rest % 10));
-            rest /= 10;
-        }
-        out.writerIndex(start + count);
     }
 }
