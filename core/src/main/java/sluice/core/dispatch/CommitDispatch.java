@@ -196,17 +196,8 @@ final class CommitDispatch implements Probes.Listener {
     ///
     /// @param subscriptions of one stream, each on the change's table
     void replay(Change next, List<Subscription> subscriptions) {
-        TableState found = host.table(next.relation().oid());
-        if (found == null) {
+        if (take(next) == null) {
             return;
-        }
-        table = found;
-        change = next;
-        ColumnMapping columns = found.mapping(next.relation());
-        mapping = columns;
-        encoderOnChange = false;
-        if (!(next instanceof Change.Truncate)) {
-            judge.beginChange(found.relation(), next, columns);
         }
         for (Subscription subscription : subscriptions) {
             if (next instanceof Change.Truncate) {
@@ -232,16 +223,11 @@ final class CommitDispatch implements Probes.Listener {
     }
 
     void change(Change next) {
-        TableState found = host.table(next.relation().oid());
+        TableState found = take(next);
         if (found == null) {
             return;
         }
-        table = found;
-        change = next;
-        ColumnMapping columns = found.mapping(next.relation());
-        mapping = columns;
         found.committed(commitLsn);
-        encoderOnChange = false;
         if (pass != Pass.EVERY_IMAGE) {
             count(found, next);
         }
@@ -249,12 +235,31 @@ final class CommitDispatch implements Probes.Listener {
             truncate(found);
             return;
         }
-        judge.beginChange(found.relation(), next, columns);
+        ColumnMapping columns = present(mapping);
         if (found.hasProbesOutstanding()) {
             touch(found, next, columns);
         }
         int named = found.index().candidates(ChangedRow.newTuple(next), ChangedRow.oldTuple(next), columns, candidate);
         metrics.candidates(found.relation(), named);
+    }
+
+    /// Makes it the change being dispatched.
+    ///
+    /// @return its table, null when that is not served
+    private @Nullable TableState take(Change next) {
+        TableState found = host.table(next.relation().oid());
+        if (found == null) {
+            return null;
+        }
+        table = found;
+        change = next;
+        ColumnMapping columns = found.mapping(next.relation());
+        mapping = columns;
+        encoderOnChange = false;
+        if (!(next instanceof Change.Truncate)) {
+            judge.beginChange(found.relation(), next, columns);
+        }
+        return found;
     }
 
     private void count(TableState found, Change next) {

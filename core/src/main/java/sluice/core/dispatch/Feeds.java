@@ -157,12 +157,9 @@ final class Feeds {
         BufferedPart first = buffer.next(table.relation().oid(), lsn);
         if (first != null) {
             subscription.startsWith(first.commit().number());
-            subscription.stepApart();
-            catchUp.apart(subscription, first.commit().number(), null);
-        } else {
-            subscription.stepApart();
-            catchUp.apart(subscription, subscription.firstCommit(), null);
         }
+        subscription.stepApart();
+        catchUp.apart(subscription, subscription.firstCommit(), null);
         return Resumed.YES;
     }
 

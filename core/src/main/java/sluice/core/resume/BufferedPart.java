@@ -48,17 +48,15 @@ public final class BufferedPart {
         return everyImage;
     }
 
-    void add(Change change) {
-        changes.add(change);
-    }
-
-    void addAt(Change change, int place) {
-        // those before it, if it has none of their places, were the first of the commit
-        while (places.size() < changes.size()) {
-            places.add(places.size());
+    /// @param place where it stands among all changes of the commit; noted only once it is another than among these
+    void add(Change change, int place) {
+        if (!places.isEmpty() || place != changes.size()) {
+            while (places.size() < changes.size()) {
+                places.add(places.size());
+            }
+            places.add(place);
         }
         changes.add(change);
-        places.add(place);
     }
 
     /// Where the image at this index stands among all images of the commit.

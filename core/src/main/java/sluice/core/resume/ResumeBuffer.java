@@ -96,41 +96,21 @@ public final class ResumeBuffer {
         if (isOff()) {
             return;
         }
+        Map<Integer, BufferedPart> partsByOid = new LinkedHashMap<>(2);
         List<Change> changes = transaction.changes();
-        BufferedPart[] parts = new BufferedPart[1];
-        Map<Integer, BufferedPart> more = null;
         for (int i = 0; i < changes.size(); i++) {
             Change change = changes.get(i);
             int oid = change.relation().oid();
-            BufferedPart part = parts[0];
-            if (part != null && part.relationOid() != oid) {
-                more = more == null ? new LinkedHashMap<>() : more;
-                part = more.get(oid);
-            }
-            if (part == null) {
-                if (!published.test(oid)) {
-                    continue;
-                }
+            BufferedPart part = partsByOid.get(oid);
+            if (part == null && published.test(oid)) {
                 part = new BufferedPart(commit, oid, now);
-                if (parts[0] == null) {
-                    parts[0] = part;
-                } else if (more != null) {
-                    more.put(oid, part);
-                }
+                partsByOid.put(oid, part);
             }
-            if (part.changes().size() == i) {
-                part.add(change);
-            } else {
-                part.addAt(change, i);
+            if (part != null) {
+                part.add(change, i);
             }
         }
-        if (parts[0] == null) {
-            return;
-        }
-        keep(parts[0], transaction.everyImage());
-        if (more != null) {
-            more.values().forEach(part -> keep(part, transaction.everyImage()));
-        }
+        partsByOid.values().forEach(part -> keep(part, transaction.everyImage()));
         fit();
     }
 
