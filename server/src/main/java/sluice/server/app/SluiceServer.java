@@ -120,26 +120,12 @@ public final class SluiceServer implements AutoCloseable {
         this.memory =
                 new MemoryGate(settings.streams().admitMemory(), new JvmMemory(), JvmMemory::collect, clock, metrics);
         Gate gate = new Gate(engineThread, replication, memory);
-        this.reader = new WalReader(
-                Wiring.source(settings),
-                Wiring.spill(settings),
-                new TransactionAssembler.Bounds(
-                        settings.replication().transactionMemory().bytes(),
-                        Wiring.SPILL_CHUNK_BYTES,
-                        Wiring.messagePrefixes(settings)),
-                settings.replication().images() == Settings.Replication.Images.ALL
-                        ? TransactionImages.ALL
-                        : TransactionImages.NET,
-                inbox,
-                ReaderClock.system(),
-                new ReaderReports(metrics, pool, gate::log));
+        this.reader = reader(gate);
         this.slotCreation = new SlotCreationWatch(reader, settings.database().pool(), ReaderClock.system(), gate::log);
         this.blocking = Executors.newThreadPerTaskExecutor(
                 Thread.ofVirtual().name("request-", 0).factory());
-        this.timer = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().name("timer").daemon().factory());
-        this.loadTimer = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().name("load-timer").daemon().factory());
+        this.timer = timer("timer");
+        this.loadTimer = timer("load-timer");
         this.diagnostics = new Diagnostics(settings, foundation.warnings(), inbox::received, engineThread::submit);
         this.http = http(gate, extraRoutes, revocations, clock);
         this.database = new PostgresDatabase(
@@ -164,6 +150,27 @@ public final class SluiceServer implements AutoCloseable {
                 Wiring.engine(settings));
         reader.useCatalog(foundation.catalog());
         engineThread.start(engine, inbox, http.shards()::hasRoom);
+    }
+
+    private static ScheduledExecutorService timer(String name) {
+        return Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name(name).daemon().factory());
+    }
+
+    private WalReader reader(Gate gate) {
+        return new WalReader(
+                Wiring.source(settings),
+                Wiring.spill(settings),
+                new TransactionAssembler.Bounds(
+                        settings.replication().transactionMemory().bytes(),
+                        Wiring.SPILL_CHUNK_BYTES,
+                        Wiring.messagePrefixes(settings)),
+                settings.replication().images() == Settings.Replication.Images.ALL
+                        ? TransactionImages.ALL
+                        : TransactionImages.NET,
+                inbox,
+                ReaderClock.system(),
+                new ReaderReports(metrics, pool, gate::log));
     }
 
     private EffectRunner effects(Gate gate) {
