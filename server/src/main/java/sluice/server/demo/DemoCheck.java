@@ -136,6 +136,8 @@ public final class DemoCheck {
                 witness.drain(QUIET);
             }
             problems.addAll(JoinScene.play(demo, console, client, out));
+            problems.addAll(BroadcastScene.play(facts, console, client, out));
+            problems.addAll(PresenceScene.play(facts, client, out));
             problems.addAll(SessionScene.play(demo, console, client, out));
             return verdict();
         } finally {

@@ -18,6 +18,7 @@ record DemoLogins(int port, String replicationPassword, String authorizationPass
         settings.put("SLUICE_LOG_FORMAT", "text");
         settings.put("SLUICE_NODE_ID", "demo");
         settings.put("SLUICE_RECONNECT_SPREAD", "1s");
+        settings.put("SLUICE_PRESENCE_BROADCAST", "200ms");
         settings.put("SLUICE_SPILL_DIR", options.data().resolve("spill").toString());
         return settings;
     }

@@ -1,15 +1,12 @@
 package sluice.server.demo;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 import sluice.server.postgres.console.Actor;
 import sluice.server.postgres.console.Console;
 import sluice.server.postgres.console.StatementException;
@@ -17,7 +14,6 @@ import sluice.server.postgres.console.StatementException;
 /// A session of alice's that ends while its stream is open: it receives what was committed before, nothing of the
 /// commit that ends it, an error that says why, and does not open again.
 final class SessionScene {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Actor OWNER = new Actor.Owner();
     private static final String NOTES = "{\"subscriptions\":[{\"sub\":\"notes\",\"shape\":{\"table\":\"notes\"}}]}";
 
@@ -55,19 +51,19 @@ final class SessionScene {
         console.run(OWNER, "INSERT INTO auth.sessions VALUES ('%s', '%s')".formatted(session, Person.ALICE.id()));
         long committed;
         long ended;
-        try (EventStream stream = EventStream.open(client, url, token, NOTES)) {
-            expect(stream, "ready", null);
+        try (Listener stream = open()) {
+            stream.expect("ready");
             console.run(OWNER, note("before"));
-            expect(stream, "change", "before");
+            stream.expect("change", "before");
             console.script("DO $$ BEGIN " + note("of the commit") + "; DELETE FROM auth.sessions WHERE id = '" + session
                     + "'; END $$");
             committed = System.nanoTime();
-            expect(stream, "error", "session_revoked");
+            stream.expect("error", "session_revoked");
             ended = System.nanoTime();
-            expect(stream, EventStream.Event.CLOSED, null);
+            stream.expect(EventStream.Event.CLOSED);
         }
-        try (EventStream again = EventStream.open(client, url, token, NOTES)) {
-            expect(again, EventStream.Event.CLOSED, "unauthorized");
+        try (Listener again = open()) {
+            again.expect(EventStream.Event.CLOSED, "unauthorized");
         }
         console.run(OWNER, "DELETE FROM notes WHERE title LIKE 'session: %'");
         return (ended - committed) / 1000;
@@ -77,18 +73,7 @@ final class SessionScene {
         return "INSERT INTO notes (owner_id, title) VALUES ('%s', 'session: %s')".formatted(Person.ALICE.id(), title);
     }
 
-    private void expect(EventStream stream, String name, @Nullable String part) throws InterruptedException {
-        EventStream.Event event = stream.next(PATIENCE);
-        while (event != null && event.name().equals("warning")) {
-            event = stream.next(PATIENCE);
-        }
-        JsonNode data = event == null ? null : event.data();
-        if (event == null
-                || !event.name().equals(name)
-                || (part != null && !String.valueOf(data).contains(part))) {
-            problems.add("a session that ends: \"" + name + "\" was expected"
-                    + (part == null ? "" : " with \"" + part + "\"") + ", and "
-                    + (event == null ? "nothing came" : event.name() + " " + data + " came"));
-        }
+    private Listener open() throws DemoException {
+        return new Listener("a session that ends", EventStream.open(client, url, token, NOTES), problems);
     }
 }

@@ -1,5 +1,6 @@
 package sluice.server.demo;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -45,7 +46,45 @@ record StreamRequests(HttpClient client, String baseUrl, String streamId, String
         return post("/token", body).path("revoked_subscriptions").asInt(-1);
     }
 
+    /// Speaks in a channel.
+    ///
+    /// @return the answer, a refusal too
+    JsonNode publish(String channel, String event) throws DemoException, InterruptedException {
+        ObjectNode body = JSON.createObjectNode()
+                .put("stream_id", streamId)
+                .put("channel", channel)
+                .put("event", event);
+        return read(answer("/publish", body));
+    }
+
+    /// The caller is present in a channel the stream has joined.
+    ///
+    /// @param meta what the others are shown
+    void track(String channel, String meta) throws DemoException, InterruptedException {
+        ObjectNode body = JSON.createObjectNode()
+                .put("stream_id", streamId)
+                .put("channel", channel)
+                .put("meta", meta);
+        post("/presence", body);
+    }
+
     private JsonNode post(String path, ObjectNode body) throws DemoException, InterruptedException {
+        HttpResponse<String> answer = answer(path, body);
+        if (answer.statusCode() != 200) {
+            throw new DemoException(path + " was refused: " + answer.body().strip(), "");
+        }
+        return read(answer);
+    }
+
+    private static JsonNode read(HttpResponse<String> answer) throws DemoException {
+        try {
+            return JSON.readTree(answer.body());
+        } catch (JsonProcessingException e) {
+            throw new DemoException("an answer is not JSON: " + answer.body().strip(), "");
+        }
+    }
+
+    private HttpResponse<String> answer(String path, ObjectNode body) throws DemoException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(baseUrl + DemoOptions.PREFIX + path))
                 .timeout(Duration.ofSeconds(15))
                 .header("Authorization", "Bearer " + token)
@@ -53,11 +92,7 @@ record StreamRequests(HttpClient client, String baseUrl, String streamId, String
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
                 .build();
         try {
-            HttpResponse<String> answer = client.send(request, HttpResponse.BodyHandlers.ofString());
-            if (answer.statusCode() != 200) {
-                throw new DemoException(path + " was refused: " + answer.body().strip(), "");
-            }
-            return JSON.readTree(answer.body());
+            return client.send(request, HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
             throw new DemoException(path + " was not answered (" + e.getMessage() + ")", "");
         }

@@ -133,6 +133,11 @@ class DemoIT {
                     .contains("posts in tier B from a request of its own")
                     .contains("both streams go on under new tokens")
                     .contains("the notes are read again")
+                    .contains("begins with the", "is cut, and resumes")
+                    .contains("\"paid\" of the database, the note \"order 2\", \"hello\" of alice")
+                    .contains("carol  heard the note \"after\", and may not speak")
+                    .contains("saw nobody, alice on the laptop, alice on the phone, alice on the laptop, alice gone")
+                    .contains("ends with session_revoked")
                     .contains("largest delay from commit to receipt")
                     .contains("passed");
             assertThat(check.handle().descendants()).isEmpty();
