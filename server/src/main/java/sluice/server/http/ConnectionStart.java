@@ -6,10 +6,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.ByteToMessageDecoder;
-import io.netty.handler.codec.http.HttpResponseEncoder;
-import io.netty.handler.codec.http.HttpServerUpgradeHandler;
 import io.netty.handler.codec.http2.Http2CodecUtil;
-import io.netty.util.AsciiString;
 import java.util.List;
 
 /// A new connection: HTTP/2 when it begins with HTTP/2's preface, else HTTP/1.1, which may upgrade.
@@ -18,13 +15,11 @@ import java.util.List;
 final class ConnectionStart extends ByteToMessageDecoder implements Swept {
     private final SocketChannel channel;
     private final Shard shard;
-    private final Connections connections;
     private final long deadlineNanos;
 
-    private ConnectionStart(SocketChannel channel, Shard shard, Connections connections) {
+    private ConnectionStart(SocketChannel channel, Shard shard) {
         this.channel = channel;
         this.shard = shard;
-        this.connections = connections;
         this.deadlineNanos = shard.nanos() + shard.times().header().toNanos();
     }
 
@@ -36,7 +31,7 @@ final class ConnectionStart extends ByteToMessageDecoder implements Swept {
                 if (connections.admit(channel)) {
                     channel.pipeline()
                             .addLast(new ConnectionStart(
-                                    channel, connections.shards().of(channel.eventLoop()), connections));
+                                    channel, connections.shards().of(channel.eventLoop())));
                 }
             }
         };
@@ -86,38 +81,13 @@ final class ConnectionStart extends ByteToMessageDecoder implements Swept {
             }
             ChannelPipeline pipeline = handler.pipeline();
             if (matches) {
-                connections.http2(shard).addTo(pipeline);
+                shard.http2().addTo(pipeline);
             } else {
-                speakHttp1(pipeline);
+                shard.http1(channel).begin();
             }
             pipeline.remove(this);
         } finally {
             preface.release();
         }
-    }
-
-    private void speakHttp1(ChannelPipeline pipeline) {
-        RequestReader reader = new RequestReader(
-                channel, shard, connections.context(), connections.endpoints(), RequestReader.Protocol.HTTP1);
-        StrictRequestDecoder decoder = new StrictRequestDecoder(reader);
-        HttpResponseEncoder encoder = new HttpResponseEncoder();
-        pipeline.addLast(decoder, encoder);
-        pipeline.addLast(upgrade(pipeline, decoder, encoder, reader));
-        pipeline.addLast(reader);
-    }
-
-    /// HTTP/2 by `Upgrade: h2c`, taken only from a connection that has no other request in progress.
-    private HttpServerUpgradeHandler upgrade(
-            ChannelPipeline pipeline, StrictRequestDecoder decoder, HttpResponseEncoder encoder, RequestReader reader) {
-        HttpServerUpgradeHandler.SourceCodec source = context -> {
-            pipeline.remove(reader);
-            pipeline.remove(encoder);
-            pipeline.remove(decoder);
-        };
-        HttpServerUpgradeHandler.UpgradeCodecFactory target =
-                protocol -> AsciiString.contentEqualsIgnoreCase(Http2CodecUtil.HTTP_UPGRADE_PROTOCOL_NAME, protocol)
-                        ? connections.http2(shard).upgradeCodec()
-                        : null;
-        return new UpgradeWhenIdle(source, target, reader);
     }
 }

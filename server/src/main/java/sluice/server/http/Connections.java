@@ -10,30 +10,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Connections implements ChannelFutureListener {
     private final HttpContext context;
     private final StreamShards shards;
-    private final Endpoints endpoints;
     private final AtomicInteger open = new AtomicInteger();
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
 
     Connections(HttpContext context, StreamShards shards) {
         this.context = context;
         this.shards = shards;
-        this.endpoints = new Endpoints(context);
-    }
-
-    HttpContext context() {
-        return context;
     }
 
     StreamShards shards() {
         return shards;
-    }
-
-    Endpoints endpoints() {
-        return endpoints;
-    }
-
-    Http2 http2(Shard shard) {
-        return new Http2(shard, context, endpoints);
     }
 
     /// Counts the connection, or closes it when there are as many as may be or the server is stopping.

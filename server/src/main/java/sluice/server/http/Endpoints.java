@@ -1,7 +1,5 @@
 package sluice.server.http;
 
-import io.netty.channel.ChannelHandler;
-import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
@@ -216,23 +214,5 @@ final class Endpoints {
         context.log()
                 .requestRefused(new RefusedRequest(
                         request.requestId(), request.path(), code.httpStatus(), code.wireName(), message));
-    }
-
-    /// Takes every handler but the stream out, the decoder last, so that bytes it still holds reach the stream.
-    void stripPipeline(ChannelPipeline pipeline, SseStream stream) {
-        for (Map.Entry<String, ChannelHandler> entry : pipeline.toMap().entrySet()) {
-            if (entry.getValue() != stream && !isDecoder(entry.getValue())) {
-                pipeline.remove(entry.getValue());
-            }
-        }
-        for (Map.Entry<String, ChannelHandler> entry : pipeline.toMap().entrySet()) {
-            if (entry.getValue() != stream) {
-                pipeline.remove(entry.getValue());
-            }
-        }
-    }
-
-    private static boolean isDecoder(ChannelHandler handler) {
-        return handler instanceof StrictRequestDecoder;
     }
 }

@@ -31,6 +31,7 @@ public final class HttpServer implements AutoCloseable {
     private final EventLoopGroup loops;
     private final Transport transport;
     private final StreamShards shards;
+    private final Endpoints endpoints;
     private final Connections connections;
     private @Nullable Channel listener;
 
@@ -85,7 +86,8 @@ public final class HttpServer implements AutoCloseable {
         this.context = new HttpContext(settings, collaborators);
         this.transport = Transport.of(settings.transport());
         this.loops = transport.loops(loopCount, loopThreads);
-        this.shards = new StreamShards(loops, context);
+        this.endpoints = new Endpoints(context);
+        this.shards = new StreamShards(loops, context, endpoints);
         this.connections = new Connections(context, shards);
     }
 
@@ -98,7 +100,7 @@ public final class HttpServer implements AutoCloseable {
     ///
     /// @param number the request's
     public void answered(long number, ControlAnswer answer) {
-        connections.endpoints().control().answered(number, answer);
+        endpoints.control().answered(number, answer);
     }
 
     /// Begins to listen.

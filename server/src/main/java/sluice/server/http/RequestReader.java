@@ -5,8 +5,10 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
@@ -107,8 +109,10 @@ final class RequestReader extends ChannelInboundHandlerAdapter implements Swept 
             return StreamFraming.HTTP2;
         }
         HttpRequest request = head;
-        boolean old = request != null && !request.protocolVersion().isKeepAliveDefault();
-        return old ? StreamFraming.RAW : StreamFraming.CHUNKED;
+        if (request != null && !request.protocolVersion().isKeepAliveDefault()) {
+            return StreamFraming.RAW;
+        }
+        return keepAlive ? StreamFraming.CHUNKED : StreamFraming.CHUNKED_LAST;
     }
 
     /// Does something about the request in progress on its loop; what it throws is the request's answer.
@@ -142,6 +146,12 @@ final class RequestReader extends ChannelInboundHandlerAdapter implements Swept 
         shard.forget(this);
         dropWaiting();
         releaseBody();
+    }
+
+    /// The connection has had a request already: there need not be another.
+    void awaitNext() {
+        phase = Phase.IDLE;
+        deadlineNanos = shard.nanos() + shard.times().idle().toNanos();
     }
 
     /// Bytes came in: a request's first ones start its clock.
@@ -383,8 +393,7 @@ final class RequestReader extends ChannelInboundHandlerAdapter implements Swept 
         } else if (last) {
             linger();
         } else {
-            phase = Phase.IDLE;
-            deadlineNanos = shard.nanos() + shard.times().idle().toNanos();
+            awaitNext();
             head = null;
             handled = null;
             takeWaiting();
@@ -438,9 +447,26 @@ final class RequestReader extends ChannelInboundHandlerAdapter implements Swept 
     void handOver(SseStream opened) {
         phase = Phase.HANDED_OVER;
         stream = null;
+        if (!waiting.isEmpty()) {
+            opened.clientSpoke();
+        }
         channel.pipeline().addLast(opened);
-        endpoints.stripPipeline(channel.pipeline(), opened);
+        strip(channel.pipeline(), opened);
         channel.config().setAutoRead(true);
+    }
+
+    /// Takes every handler but the stream out, the decoder last, so that bytes it still holds reach the stream.
+    private static void strip(ChannelPipeline pipeline, SseStream stream) {
+        for (Map.Entry<String, ChannelHandler> entry : pipeline.toMap().entrySet()) {
+            if (entry.getValue() != stream && !(entry.getValue() instanceof StrictRequestDecoder)) {
+                pipeline.remove(entry.getValue());
+            }
+        }
+        for (Map.Entry<String, ChannelHandler> entry : pipeline.toMap().entrySet()) {
+            if (entry.getValue() != stream) {
+                pipeline.remove(entry.getValue());
+            }
+        }
     }
 
     @Override

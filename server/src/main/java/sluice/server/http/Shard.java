@@ -1,5 +1,6 @@
 package sluice.server.http;
 
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -25,6 +26,7 @@ final class Shard {
     private final int index;
     private final EventLoop loop;
     private final HttpContext context;
+    private final Endpoints endpoints;
     private final HeartbeatWheel wheel = new HeartbeatWheel();
     private final Set<Swept> connections = new HashSet<>();
     private List<SseStream> unfinished = new ArrayList<>();
@@ -37,10 +39,11 @@ final class Shard {
     /// The engine's thread only.
     private ShardBatch filling = new ShardBatch(this);
 
-    Shard(int index, EventLoop loop, HttpContext context) {
+    Shard(int index, EventLoop loop, HttpContext context, Endpoints endpoints) {
         this.index = index;
         this.loop = loop;
         this.context = context;
+        this.endpoints = endpoints;
     }
 
     void start() {
@@ -75,6 +78,15 @@ final class Shard {
 
     boolean isLeaving() {
         return leaving;
+    }
+
+    /// The handlers of one of its connections.
+    Http1 http1(Channel channel) {
+        return new Http1(channel, this, context, endpoints);
+    }
+
+    Http2 http2() {
+        return new Http2(this, context, endpoints);
     }
 
     // The engine's side.

@@ -68,6 +68,7 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
     private int writesSeenDone;
     private long progressNanos;
 
+    private boolean spoken;
     private boolean drainAwaited;
     private volatile long takenFrames;
     private volatile long takenBytes;
@@ -242,7 +243,8 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
                 channel.flush();
             } while (!pending.isEmpty() && channel.isWritable() && channel.isActive());
             if (pending.isEmpty() && state == State.CLOSING) {
-                Unawaited.start(channel.writeAndFlush(framing.last()).addListener(CLOSE));
+                Unawaited.start(
+                        channel.writeAndFlush(framing.last()).addListener((ChannelFutureListener) this::saidAll));
             }
         } finally {
             writing = false;
@@ -251,6 +253,17 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
         if (queue != null || writesDone() != writesGiven) {
             watch();
         }
+    }
+
+    /// The body is complete. A client that was promised more of the connection may be asking already.
+    private void saidAll(ChannelFuture written) {
+        boolean goesOn = framing == StreamFraming.CHUNKED && !spoken && !shard.isLeaving();
+        if (!written.isSuccess() || !goesOn || state != State.CLOSING) {
+            Unawaited.close(channel);
+            return;
+        }
+        disconnected();
+        shard.http1(channel).goOnAfter(this);
     }
 
     private void take(FrameQueue pending) {
@@ -377,7 +390,7 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
         wheelSlot = slot;
     }
 
-    /// The connection is gone, whoever ended it.
+    /// The connection is gone, whoever ended it, or is no longer this stream's.
     void disconnected() {
         if (state == State.CLOSED) {
             return;
@@ -402,10 +415,15 @@ final class SseStream extends ChannelInboundHandlerAdapter implements StreamHand
         disconnected();
     }
 
-    /// A client has nothing more to say on a stream's connection.
+    /// A client has nothing to say on a connection that is a stream; what it says is lost, so nothing follows it.
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         ReferenceCountUtil.release(message);
+        clientSpoke();
+    }
+
+    void clientSpoke() {
+        spoken = true;
     }
 
     @Override

@@ -13,8 +13,10 @@ import java.nio.charset.StandardCharsets;
 ///
 /// Each constant is shared by all streams and holds nothing of theirs: a stream pays no memory for its framing.
 enum StreamFraming {
-    /// HTTP/1.1: each write is one chunk.
+    /// HTTP/1.1: each write is one chunk, and the connection goes on after the stream.
     CHUNKED,
+    /// HTTP/1.1 from a client that wants no further answer on the connection.
+    CHUNKED_LAST,
     /// HTTP/1.0, as some proxies still speak it upstream: the end of the connection ends the body.
     RAW,
     HTTP2;
@@ -30,6 +32,7 @@ enum StreamFraming {
             Vary: Authorization\r
             Sluice-Stream-Id:\s""");
     private static final byte[] KEPT = ascii("\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n");
+    private static final byte[] CHUNKED_CLOSED = ascii("\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
     private static final byte[] CLOSED = ascii("\r\nConnection: close\r\n\r\n");
 
     private static byte[] ascii(String text) {
@@ -40,6 +43,7 @@ enum StreamFraming {
     Object head(String streamId) {
         return switch (this) {
             case CHUNKED -> Unpooled.wrappedBuffer(HEAD, ascii(streamId), KEPT);
+            case CHUNKED_LAST -> Unpooled.wrappedBuffer(HEAD, ascii(streamId), CHUNKED_CLOSED);
             case RAW -> Unpooled.wrappedBuffer(HEAD, ascii(streamId), CLOSED);
             case HTTP2 -> {
                 Http2Headers headers = new DefaultHttp2Headers()
@@ -70,7 +74,7 @@ enum StreamFraming {
 
     private ByteBuf begin(ByteBufAllocator allocator, int length) {
         return switch (this) {
-            case CHUNKED -> {
+            case CHUNKED, CHUNKED_LAST -> {
                 ByteBuf out = allocator.directBuffer(length + 12);
                 writeHex(out, length);
                 out.writeBytes(LINE_END);
@@ -82,7 +86,7 @@ enum StreamFraming {
 
     private Object end(ByteBuf out) {
         return switch (this) {
-            case CHUNKED -> out.writeBytes(LINE_END);
+            case CHUNKED, CHUNKED_LAST -> out.writeBytes(LINE_END);
             case RAW -> out;
             case HTTP2 -> new DefaultHttp2DataFrame(out);
         };
@@ -102,7 +106,7 @@ enum StreamFraming {
     /// What tells the client that the body is complete.
     Object last() {
         return switch (this) {
-            case CHUNKED -> Unpooled.wrappedBuffer(LAST_CHUNK);
+            case CHUNKED, CHUNKED_LAST -> Unpooled.wrappedBuffer(LAST_CHUNK);
             case RAW -> Unpooled.EMPTY_BUFFER;
             case HTTP2 -> new DefaultHttp2DataFrame(true);
         };

@@ -34,11 +34,11 @@ public final class StreamShards implements FrameSink {
     private final List<Shard> shards;
     private final Map<EventExecutor, Shard> shardsByLoop;
 
-    StreamShards(EventLoopGroup loops, HttpContext context) {
+    StreamShards(EventLoopGroup loops, HttpContext context, Endpoints endpoints) {
         List<Shard> made = new ArrayList<>();
         Map<EventExecutor, Shard> byLoop = new HashMap<>();
         for (EventExecutor executor : loops) {
-            Shard shard = new Shard(made.size(), (EventLoop) executor, context);
+            Shard shard = new Shard(made.size(), (EventLoop) executor, context, endpoints);
             made.add(shard);
             byLoop.put(executor, shard);
         }

@@ -57,6 +57,7 @@ final class RawClient implements AutoCloseable {
     }
 
     void openStream(String token, String body) throws IOException {
+        ended = false;
         send("POST /sluice/v1/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + token + "\r\nContent-Length: "
                 + body.getBytes(StandardCharsets.UTF_8).length + "\r\n\r\n" + body);
     }

@@ -301,6 +301,55 @@ class StreamsTest {
     }
 
     @Test
+    void after_a_stream_the_connection_serves_the_next_request_and_the_next_stream() throws Exception {
+        try (TestServer server = server(LONG, LONG);
+                RawClient client = server.stream()) {
+            for (int i = 0; i < 3; i++) {
+                StreamHandle stream = server.nextOpened();
+                server.engine(() -> server.shards().close(stream, CloseReason.SESSION_REVOKED, TestServer.READY));
+                assertThat(client.event()).isNotEmpty();
+                assertThat(client.event()).isEmpty();
+                assertThat(client.get("/healthz").status()).isEqualTo(200);
+                client.openStream(server.tokens.of("alice"));
+                TestServer.assertReady(client);
+            }
+            Await.until("the ended streams are counted out", () -> server.http().streams() == 1);
+        }
+    }
+
+    @Test
+    void a_connection_on_which_the_client_spoke_during_its_stream_ends_with_it() throws Exception {
+        try (TestServer server = server(LONG, LONG);
+                RawClient client = server.client()) {
+            String open = "POST /sluice/v1/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
+                    + server.tokens.of("alice") + "\r\nContent-Length: 0\r\n\r\n";
+            client.send(open + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+            TestServer.assertReady(client);
+            StreamHandle stream = server.nextOpened();
+            server.engine(() -> server.shards().close(stream, CloseReason.SESSION_REVOKED, TestServer.READY));
+            assertThat(client.event()).isNotEmpty();
+            assertThat(client.event()).isEmpty();
+            assertThat(client.rest()).isEmpty();
+        }
+    }
+
+    @Test
+    void a_client_that_wants_no_further_answer_gets_a_stream_that_ends_its_connection() throws Exception {
+        try (TestServer server = server(LONG, LONG);
+                RawClient client = server.client()) {
+            client.send("POST /sluice/v1/stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer "
+                    + server.tokens.of("alice") + "\r\nContent-Length: 0\r\n\r\n");
+            assertThat(client.head()).contains("\r\nConnection: close\r\n");
+            StreamHandle stream = server.nextOpened();
+            server.engine(() -> server.shards().close(stream, CloseReason.SESSION_REVOKED, TestServer.READY));
+            assertThat(client.event()).isNotEmpty();
+            assertThat(client.event()).isNotEmpty();
+            assertThat(client.event()).isEmpty();
+            assertThat(client.rest()).isEmpty();
+        }
+    }
+
+    @Test
     void a_client_that_hangs_up_is_reported_once() throws Exception {
         try (TestServer server = server(LONG, LONG)) {
             RawClient client = server.stream();
