@@ -218,6 +218,13 @@ final class CatchUp {
             give(lane, commit.number(), change);
             budget--;
         }
+        for (Lane.Broadcast broadcast = lane.peekBroadcast();
+                broadcast != null && budget > 0 && stream.isOpen() && hasRoom(lane);
+                broadcast = lane.peekBroadcast()) {
+            dispatch.broadcast(broadcast.to(), broadcast.said().event());
+            lane.broadcastDone();
+            budget--;
+        }
         if (ofStream && lane.commit() == null) {
             stream.replays(null);
         }

@@ -2,6 +2,7 @@ package sluice.core.dispatch;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,10 +23,10 @@ import sluice.core.event.ChannelEvents;
 import sluice.core.event.ChannelEvents.Origin;
 import sluice.core.event.PassingEvent;
 import sluice.core.event.StreamEvent;
+import sluice.core.resume.BufferedBroadcast;
 import sluice.core.shape.ChannelRequest;
 import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.FrameSink;
-import sluice.core.stream.HeldCommit;
 import sluice.core.stream.StreamState;
 import sluice.core.transaction.LogicalMessage;
 import sluice.core.value.JsonString;
@@ -35,14 +36,14 @@ import sluice.core.wal.Lsn;
 ///
 /// A broadcast or a difference of presence is given to a stream whose queue has room, and otherwise dropped and
 /// counted: it never ends a stream and never takes a change's place. Whoever asked for the list of members and missed
-/// a difference gets the list again as soon as there is room.
+/// a difference gets the list again as soon as there is room. Only what a commit says is no less than its rows
+/// ({@link CommitDispatch#broadcast}).
 final class ChannelDesk implements HookDesk.Host {
     /// What the desk needs of the engine.
     interface Host {
-        /// The stream is given something of the commit that is being dispatched.
-        void touched(StreamState stream);
-
         Instant now();
+
+        CommitOrder order();
 
         EngineMetrics metrics();
 
@@ -54,8 +55,6 @@ final class ChannelDesk implements HookDesk.Host {
     private final FrameSink sink;
     private final EffectSink effects;
     private final ChannelSettings settings;
-    private final int heldEventsMax;
-    private final long heldBytesMax;
     private final Namespaces namespaces;
     private final ChannelIndex index;
     private final HookDesk hooks;
@@ -68,8 +67,6 @@ final class ChannelDesk implements HookDesk.Host {
         this.sink = sink;
         this.effects = effects;
         this.settings = bounds.channels();
-        this.heldEventsMax = bounds.queueEventsMax();
-        this.heldBytesMax = bounds.queueBytesMax();
         this.namespaces = new Namespaces(settings.namespaces());
         this.index = new ChannelIndex(settings.presenceBroadcast(), settings.presenceKeysMax());
         this.hooks = new HookDesk(this, effects, settings.recheckEvery());
@@ -91,7 +88,8 @@ final class ChannelDesk implements HookDesk.Host {
     /// @param until when it is due to be asked about
     ChannelSubscription join(
             StreamState stream, String label, ChannelRequest request, @Nullable HookKey key, Instant until) {
-        ChannelSubscription joined = new ChannelSubscription(stream, label, request);
+        long next = host.order().unseen().count();
+        ChannelSubscription joined = new ChannelSubscription(stream, label, request, next);
         stream.add(joined);
         index.join(joined);
         if (key != null) {
@@ -291,23 +289,39 @@ final class ChannelDesk implements HookDesk.Host {
 
     // ---- what the database says
 
-    /// Messages of a commit, after its rows and before its end.
-    void committed(List<LogicalMessage> messages, Lsn commitLsn, Instant commitTime) {
-        for (LogicalMessage message : messages) {
-            broadcast(message, new Origin.Database(commitLsn), commitTime);
+    /// What the messages of a commit say in channels that somebody has joined.
+    List<BufferedBroadcast.Said> said(List<LogicalMessage> messages, Lsn commitLsn, Instant commitTime) {
+        if (messages.isEmpty()) {
+            return List.of();
         }
+        List<BufferedBroadcast.Said> said = new ArrayList<>(messages.size());
+        for (LogicalMessage message : messages) {
+            BufferedBroadcast.Said one = said(message, new Origin.Database(commitLsn), commitTime);
+            if (one != null) {
+                said.add(one);
+            }
+        }
+        return said;
     }
 
     /// A message outside any transaction, which goes at once.
     void emitted(LogicalMessage message) {
-        broadcast(message, new Origin.Database(null), host.now());
-        sink.endCommit();
+        BufferedBroadcast.Said said = said(message, new Origin.Database(null), host.now());
+        if (said != null) {
+            joined(said.channel()).forEach(to -> give(to, said.event()));
+            sink.endCommit();
+        }
     }
 
-    private void broadcast(LogicalMessage emitted, Origin.Database origin, Instant at) {
+    /// Who is in the channel.
+    Collection<ChannelSubscription> joined(String channel) {
+        return index.joined(channel);
+    }
+
+    private BufferedBroadcast.@Nullable Said said(LogicalMessage emitted, Origin.Database origin, Instant at) {
         DatabaseMessage message = DatabaseMessage.of(emitted, settings.messagePrefix());
         if (message == null) {
-            return;
+            return null;
         }
         host.metrics().broadcast(counted(message.channel()), EngineMetrics.BroadcastOrigin.DATABASE);
         if (emitted.content().length > settings.messageBytesMax()) {
@@ -315,36 +329,12 @@ final class ChannelDesk implements HookDesk.Host {
                     Notice.Level.WARN,
                     "database message is larger than a stream's queue; nobody receives it",
                     List.of("channel", message.channel(), "bytes", Integer.toString(emitted.content().length)))));
-            return;
+            return null;
         }
-        PassingEvent event = null;
-        for (ChannelSubscription to : index.joined(message.channel())) {
-            event = event != null ? event : ChannelEvents.broadcast(message.channel(), message.message(), origin, at);
-            if (origin.commitLsn() == null) {
-                give(to, event);
-            } else if (!holdBack(to, event) && give(to, event)) {
-                host.touched(to.stream());
-            }
-        }
-    }
-
-    /// Keeps a broadcast of the open commit back until the rows before it are written.
-    ///
-    /// @return false when nothing of the stream waits
-    private boolean holdBack(ChannelSubscription to, PassingEvent event) {
-        StreamState stream = to.stream();
-        if (stream.held().isEmpty()) {
-            return false;
-        }
-        if (stream.isBehind()
-                || stream.heldEvents() >= heldEventsMax
-                || stream.heldBytes() + event.weightBytes() > heldBytesMax) {
-            dropped(to, event);
-        } else {
-            stream.held().getLast().broadcasts().add(new HeldCommit.HeldBroadcast(to, event));
-            stream.addHeld(1, event.weightBytes());
-        }
-        return true;
+        return index.joined(message.channel()).isEmpty()
+                ? null
+                : new BufferedBroadcast.Said(
+                        message.channel(), ChannelEvents.broadcast(message.channel(), message.message(), origin, at));
     }
 
     // ---- delivery

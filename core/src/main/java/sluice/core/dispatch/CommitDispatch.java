@@ -1,7 +1,6 @@
 package sluice.core.dispatch;
 
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -11,11 +10,13 @@ import sluice.core.error.WarningCode;
 import sluice.core.event.Delivery;
 import sluice.core.event.EventBody;
 import sluice.core.event.EventEncoder;
+import sluice.core.event.PassingEvent;
 import sluice.core.event.StreamEvent;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.shape.Operation;
+import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.HeldCommit;
@@ -34,8 +35,8 @@ import sluice.core.wal.Xid;
 /// from the buffer: {@link #beginReplay}, {@link #replay} and {@link #endReplay} give it an earlier commit by the
 /// same code. What is not in the buffer cannot be given later, so then the stream is closed.
 final class CommitDispatch implements Probes.Listener {
-    /// What a commit costs a stream besides its bodies.
-    private static final int ORDINARY_EVENT_BYTES = 256;
+    /// Stands where no commit has been dispatched.
+    static final BufferedCommit NONE = new BufferedCommit(0, new Xid(0), Lsn.ZERO, Instant.EPOCH);
 
     /// What the dispatch needs of the engine.
     interface Host extends CrossChecks.Host, Leases.Host {
@@ -47,7 +48,7 @@ final class CommitDispatch implements Probes.Listener {
 
         /// The stream has no room for this commit: it is fed from the buffer from there on, in order.
         ///
-        /// @return whether the buffer has the commit
+        /// @return whether the buffer has the commit; if not, nothing was done
         boolean fallBehind(StreamState stream, long commitNumber);
 
         /// Everything up to here has been dispatched.
@@ -76,22 +77,18 @@ final class CommitDispatch implements Probes.Listener {
     private final CommitOrder order;
     private final CrossChecks checks;
     private final Leases leases;
-    private final List<StreamState> holding = new ArrayList<>();
     private final WithheldTeller withheld;
     private final HeldRelease held;
     private final TransactionEnds ends;
+    private final CommitParts parts;
     private final Consumer<Subscription> candidate = this::candidate;
 
-    private Lsn commitLsn = Lsn.ZERO;
-    private Xid xid = new Xid(0);
-    private Instant commitTime = Instant.EPOCH;
+    private BufferedCommit commit = NONE;
     private Instant now = Instant.EPOCH;
     private Pass pass = Pass.NET_TO_ALL;
-    private long serial;
     private boolean open;
     private boolean encoderOnCommit;
     private boolean replaying;
-    private long number;
 
     private @Nullable TableState table;
     private @Nullable Change change;
@@ -115,6 +112,7 @@ final class CommitDispatch implements Probes.Listener {
         this.probes = new Probes(effects, metrics, settings, host::catalog, this);
         this.order = new CommitOrder(probes.unseen());
         this.ends = new TransactionEnds(sink);
+        this.parts = new CommitParts(host, sink, ends, settings);
         this.held = new HeldRelease(
                 host, new HeldRelease.Ports(sink, withheld, ends, probes), settings, new RowJudge(metrics, checks));
         this.leases = new Leases(host, probes.unseen(), effects, metrics, settings);
@@ -150,46 +148,34 @@ final class CommitDispatch implements Probes.Listener {
         return checks;
     }
 
-    /// The stream is given something else of the commit that is being dispatched.
-    void touched(StreamState stream) {
-        ends.given(stream, xid, commitLsn, commitTime);
-    }
-
     boolean isOpen() {
         return open;
     }
 
     /// Of the commit that is open, or was last.
     Lsn commitLsn() {
-        return commitLsn;
+        return commit.lsn();
     }
 
-    void begin(Xid transaction, Lsn lsn, Instant time, Instant at) {
-        xid = transaction;
-        commitLsn = lsn;
-        commitTime = time;
-        now = at;
+    void begin(Xid xid, Lsn lsn, Instant time, Instant at) {
         open = true;
-        serial++;
-        encoderOnCommit = false;
-        pass = Pass.NET_TO_ALL;
-        judge.beginCommit(lsn, time);
-        number = probes.unseen().count();
-        probes.unseen().dispatched(transaction);
+        begin(new BufferedCommit(probes.unseen().count(), xid, lsn, time), CommitParts.Origin.LOG, at);
+        probes.unseen().dispatched(xid);
     }
 
     /// An earlier commit is given to a stream that has not had it.
-    void beginReplay(BufferedCommit commit, Instant at) {
-        xid = commit.xid();
-        commitLsn = commit.lsn();
-        commitTime = commit.time();
-        number = commit.number();
-        now = at;
-        serial++;
+    void beginReplay(BufferedCommit earlier, Instant at) {
         replaying = true;
+        begin(earlier, CommitParts.Origin.BUFFER, at);
+    }
+
+    private void begin(BufferedCommit next, CommitParts.Origin origin, Instant at) {
+        commit = next;
+        now = at;
         encoderOnCommit = false;
         pass = Pass.NET_TO_ALL;
-        judge.beginCommit(commitLsn, commitTime);
+        parts.begin(next, origin);
+        judge.beginCommit(next.lsn(), next.time());
     }
 
     /// One change of the commit being replayed.
@@ -227,7 +213,7 @@ final class CommitDispatch implements Probes.Listener {
         if (found == null) {
             return;
         }
-        found.committed(commitLsn);
+        found.committed(commit.lsn());
         if (pass != Pass.EVERY_IMAGE) {
             count(found, next);
         }
@@ -279,15 +265,15 @@ final class CommitDispatch implements Probes.Listener {
         Tuple row = ChangedRow.newTuple(next);
         Tuple old = ChangedRow.oldTuple(next);
         if (row != null) {
-            found.touched(Probes.rowKey(found.relation(), columns, row), commitLsn);
+            found.touched(Probes.rowKey(found.relation(), columns, row), commit.lsn());
         }
         if (old != null) {
-            found.touched(Probes.rowKey(found.relation(), columns, old), commitLsn);
+            found.touched(Probes.rowKey(found.relation(), columns, old), commit.lsn());
         }
     }
 
     private void truncate(TableState found) {
-        found.touchedAll(commitLsn);
+        found.touchedAll(commit.lsn());
         found.index().all().forEach(this::truncate);
     }
 
@@ -325,7 +311,7 @@ final class CommitDispatch implements Probes.Listener {
         StreamState stream = subscription.stream();
         Change current = present(change);
         if (subscription.state() == Subscription.State.RESOLVING) {
-            hold(stream, HeldEvent.waiting(subscription, current, present(mapping)));
+            parts.hold(stream, HeldEvent.waiting(subscription, current, present(mapping)));
             return;
         }
         switch (judge.judge(subscription, current)) {
@@ -342,6 +328,11 @@ final class CommitDispatch implements Probes.Listener {
         }
     }
 
+    /// What the commit says, after its rows.
+    void broadcast(ChannelSubscription to, PassingEvent event) {
+        parts.broadcast(to, event, now);
+    }
+
     private void noteOldKey(Subscription subscription) {
         if (judge.oldKeyWithheld()) {
             withhold(subscription, Operation.DELETE);
@@ -351,16 +342,16 @@ final class CommitDispatch implements Probes.Listener {
     private void send(Subscription subscription, Delivery form) {
         StreamState stream = subscription.stream();
         if (stream.holds()) {
-            hold(stream, held(subscription, form));
+            parts.hold(stream, held(subscription, form));
             return;
         }
         if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
-            ends.given(subscription, xid, commitLsn, commitTime);
+            ends.given(subscription, commit.xid(), commit.lsn(), commit.time());
             warnOfTruncate(sink, subscription, present(change));
             return;
         }
         prepareEncoder();
-        give(subscription, body(encoder, subscription, form));
+        parts.give(subscription, body(encoder, subscription, form));
     }
 
     /// Its body is made here, where all who see the change share one.
@@ -393,7 +384,7 @@ final class CommitDispatch implements Probes.Listener {
 
     private void prepareEncoder() {
         if (!encoderOnCommit) {
-            encoder.beginCommit(commitLsn, commitTime);
+            encoder.beginCommit(commit.lsn(), commit.time());
             encoderOnCommit = true;
         }
         if (!encoderOnChange) {
@@ -402,63 +393,14 @@ final class CommitDispatch implements Probes.Listener {
         }
     }
 
-    private void give(Subscription subscription, EventBody body) {
-        StreamState stream = subscription.stream();
-        stream.charge(serial, body.weightBytes());
-        if (!replaying && !stream.hasRoom(1, body.weightBytes(), settings.queueEventsMax(), settings.queueBytesMax())) {
-            overflow(stream);
-            return;
-        }
-        stream.givenOfCommit(body.weightBytes());
-        ends.given(subscription, xid, commitLsn, commitTime);
-        sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(serial), body);
-    }
-
-    /// The commit does not fit whole, so nothing of it is given now.
-    private void overflow(StreamState stream) {
-        sink.retract(stream.handle());
-        stream.retracted();
-        ends.takenBack(stream);
-        stream.subscriptions().forEach(subscription -> subscription.rewind(serial));
-        HeldCommit last = stream.held().peekLast();
-        if (last != null && last.serial() == serial) {
-            stream.held().removeLast();
-            stream.addHeld(-last.events().size(), -last.weightBytes());
-            last.events().forEach(HeldEvent::drop);
-        }
-        if (!host.fallBehind(stream, number)) {
-            host.closeStream(
-                    stream,
-                    CloseReason.STREAM_LAGGING,
-                    ErrorCode.STREAM_LAGGING,
-                    "a commit does not fit in the stream's queue");
-        }
-    }
-
-    private void hold(StreamState stream, HeldEvent event) {
-        if (stream.charge(serial, ORDINARY_EVENT_BYTES)) {
-            stream.held().addLast(new HeldCommit(serial, xid, commitLsn, commitTime));
-            holding.add(stream);
-        }
-        if (!replaying
-                && (stream.heldEvents() >= settings.queueEventsMax()
-                        || stream.heldBytes() + event.weightBytes() > settings.queueBytesMax())) {
-            event.drop();
-            overflow(stream);
-            return;
-        }
-        stream.held().getLast().events().add(event);
-        stream.addHeld(1, event.weightBytes());
-    }
-
     private void probe(Subscription subscription, HeldEvent event, Delivery form) {
         // the row of an earlier commit is asked about as it is now: nothing after it has changed it
-        Lsn asOf = replaying ? host.position() : commitLsn;
-        Probes.Commit commit = new Probes.Commit(xid, asOf, now.plus(settings.stampWait()));
-        hold(subscription.stream(), event);
+        Lsn asOf = replaying ? host.position() : commit.lsn();
+        Probes.Commit about = new Probes.Commit(commit.xid(), asOf, now.plus(settings.stampWait()));
+        parts.hold(subscription.stream(), event);
         if (event.isWaiting()
                 && subscription.stream().isOpen()
-                && !probes.ask(event, form, present(table), commit, now)) {
+                && !probes.ask(event, form, present(table), about, now)) {
             event.drop();
             withhold(subscription, ChangedRow.operation(event.change()));
         }
@@ -475,10 +417,9 @@ final class CommitDispatch implements Probes.Listener {
     }
 
     private void finish() {
-        for (StreamState stream : holding) {
+        for (StreamState stream : parts.takeHolding()) {
             held.release(stream, now);
         }
-        holding.clear();
         ends.end();
         sink.endCommit();
         withheld.tell(now);
@@ -531,10 +472,10 @@ final class CommitDispatch implements Probes.Listener {
         now = at;
         watch(subscription);
         StreamState stream = subscription.stream();
-        for (HeldCommit commit : stream.held()) {
-            for (HeldEvent event : commit.events()) {
+        for (HeldCommit waiting : stream.held()) {
+            for (HeldEvent event : waiting.events()) {
                 if (event.subscription() == subscription && event.isWaiting() && !event.isCurrent()) {
-                    held.rejudge(commit, event, now);
+                    held.rejudge(waiting, event, now);
                 }
             }
         }

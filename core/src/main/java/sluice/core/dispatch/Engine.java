@@ -10,7 +10,9 @@ import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
 import sluice.core.dispatch.CommitDispatch.Pass;
 import sluice.core.error.ErrorCode;
+import sluice.core.resume.BufferedBroadcast.Said;
 import sluice.core.session.Identity;
+import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamHandle;
@@ -220,7 +222,9 @@ public final class Engine
                 if (begin == null) {
                     throw new IllegalStateException("the end of a spilled commit without its begin");
                 }
-                channels.committed(end.messages(), begin.commitLsn(), begin.commitTime());
+                List<Said> said = channels.said(end.messages(), begin.commitLsn(), begin.commitTime());
+                feeds.keep(begin, said, now);
+                broadcast(said);
                 endCommit(begin.endLsn());
             }
             case WalEvent.LoneMessage(var lsn, var message) -> channels.emitted(message);
@@ -242,6 +246,9 @@ public final class Engine
             // first: what is withheld below would let go what streams hold of commits that never were
             streams.historyLost();
         }
+        // before anything is answered: whoever is told a position from now on is told one of this history
+        lastDispatchedEnd = lastDispatchedEnd.min(at);
+        position = position.min(at);
         sessions.timelineLeft(at);
         dispatch.abandonQuestions();
         schedule.restart();
@@ -252,8 +259,6 @@ public final class Engine
             feeds.historyLost(at);
             awaitingHistory = true;
         }
-        lastDispatchedEnd = lastDispatchedEnd.min(at);
-        position = position.min(at);
         effects.emit(new Effect.Confirm(position));
     }
 
@@ -279,14 +284,23 @@ public final class Engine
 
     private void dispatch(Transaction transaction) {
         sessions.before(transaction.changes(), transaction.commitLsn(), now);
-        feeds.keep(transaction, now);
+        List<Said> said = channels.said(transaction.messages(), transaction.commitLsn(), transaction.commitTime());
+        feeds.keep(transaction, said, now);
         dispatch.begin(transaction.xid(), transaction.commitLsn(), transaction.commitTime(), now);
         if (!transaction.everyImage().isEmpty()) {
             dispatchAll(Pass.EVERY_IMAGE, transaction.everyImage());
         }
         dispatchAll(transaction.everyImage().isEmpty() ? Pass.NET_TO_ALL : Pass.NET, transaction.changes());
-        channels.committed(transaction.messages(), transaction.commitLsn(), transaction.commitTime());
+        broadcast(said);
         endCommit(transaction.endLsn());
+    }
+
+    private void broadcast(List<Said> said) {
+        for (Said one : said) {
+            for (ChannelSubscription to : channels.joined(one.channel())) {
+                dispatch.broadcast(to, one.event());
+            }
+        }
     }
 
     private void dispatchAll(Pass pass, List<Change> changes) {
@@ -456,11 +470,6 @@ public final class Engine
         shapes.forget(stream);
         channels.forget(stream);
         HeldRelease.forget(stream);
-    }
-
-    @Override
-    public void touched(StreamState stream) {
-        dispatch.touched(stream);
     }
 
     @Override

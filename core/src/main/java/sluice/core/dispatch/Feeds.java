@@ -8,11 +8,13 @@ import sluice.core.dispatch.EngineMetrics.Resumed;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
 import sluice.core.event.StreamEvent;
+import sluice.core.resume.BufferedBroadcast;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.snapshot.SnapshotOutcome;
+import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
@@ -76,10 +78,13 @@ final class Feeds {
     }
 
     /// Keeps a commit that is about to be dispatched.
-    void keep(Transaction transaction, Instant now) {
+    ///
+    /// @param said by the commit, in channels that somebody has joined
+    void keep(Transaction transaction, List<BufferedBroadcast.Said> said, Instant now) {
         BufferedCommit commit = new BufferedCommit(
                 host.order().unseen().count(), transaction.xid(), transaction.commitLsn(), transaction.commitTime());
         buffer.append(commit, transaction, oid -> host.table(oid) != null, now);
+        buffer.append(commit, said, now);
     }
 
     /// Changes of a commit too large to keep are being dispatched.
@@ -89,9 +94,7 @@ final class Feeds {
         if (begin == null) {
             throw new IllegalStateException("a piece of a spilled commit without its begin");
         }
-        // it was numbered when it began
-        BufferedCommit commit = new BufferedCommit(
-                host.order().unseen().count() - 1, begin.xid(), begin.commitLsn(), begin.commitTime());
+        BufferedCommit commit = numbered(begin);
         int last = 0;
         for (Change change : changes) {
             int oid = change.relation().oid();
@@ -102,9 +105,26 @@ final class Feeds {
         }
     }
 
+    /// Keeps what a spilled commit said, which comes at its end.
+    void keep(WalEvent.SpilledBegin begin, List<BufferedBroadcast.Said> said, Instant now) {
+        buffer.append(numbered(begin), said, now);
+    }
+
+    /// A spilled commit is numbered when it begins.
+    private BufferedCommit numbered(WalEvent.SpilledBegin begin) {
+        return new BufferedCommit(
+                host.order().unseen().count() - 1, begin.xid(), begin.commitLsn(), begin.commitTime());
+    }
+
+    /// @return whether the buffer has the commit; if not, nothing was done
     boolean fallBehind(StreamState stream, long commitNumber) {
         for (Subscription subscription : stream.subscriptions()) {
             if (!subscription.isApart() && !buffer.reaches(subscription.relationOid(), commitNumber)) {
+                return false;
+            }
+        }
+        for (ChannelSubscription joined : stream.channels()) {
+            if (!buffer.reaches(joined.channel(), commitNumber)) {
                 return false;
             }
         }

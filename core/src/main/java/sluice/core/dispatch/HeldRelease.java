@@ -60,7 +60,7 @@ final class HeldRelease {
             boolean empty = stream.queuedFrames() == 0;
             if (!empty
                     && !stream.hasRoom(
-                            commit.events().size(),
+                            commit.size(),
                             commit.encodedBytesEstimate(),
                             settings.queueEventsMax(),
                             settings.queueBytesMax())) {
@@ -153,8 +153,10 @@ final class HeldRelease {
             sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(), body);
         }
         for (HeldCommit.HeldBroadcast broadcast : commit.broadcasts()) {
-            if (host.channels().give(broadcast.to(), broadcast.event())) {
+            if (!broadcast.to().isEnded()) {
+                stream.given(broadcast.event().weightBytes());
                 ends.given(stream, commit.xid(), commit.commitLsn(), commit.commitTime());
+                sink.passing(stream.handle(), broadcast.to().tag(), broadcast.event());
             }
         }
     }

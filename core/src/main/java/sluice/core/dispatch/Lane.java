@@ -2,14 +2,17 @@ package sluice.core.dispatch;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.resume.BufferedBroadcast;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;
+import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.HeldCommit;
 import sluice.core.stream.HeldEvent;
 import sluice.core.stream.StreamState;
@@ -30,6 +33,9 @@ final class Lane {
 
     private record Placed(int place, Change change) {}
 
+    /// What the commit under way says to one member of a channel.
+    record Broadcast(ChannelSubscription to, BufferedBroadcast said) {}
+
     private final StreamState stream;
     private final @Nullable Subscription only;
     private final @Nullable TransactionSnapshot seen;
@@ -37,6 +43,7 @@ final class Lane {
     private long next;
     private @Nullable BufferedCommit commit;
     private List<Change> changes = List.of();
+    private List<Broadcast> broadcasts = List.of();
 
     /// Whom the commit under way is for, by table: as they are when it is begun.
     private final Map<Integer, List<Subscription>> readersByOid = new LinkedHashMap<>(1);
@@ -44,6 +51,7 @@ final class Lane {
     private long eventsMax;
     private long bytesEstimate;
     private int done;
+    private int broadcastsDone;
 
     /// Who has still to be given the next change; null before anybody was.
     private @Nullable ArrayDeque<Subscription> readersLeft;
@@ -84,9 +92,20 @@ final class Lane {
         return done < changes.size() ? changes.get(done) : null;
     }
 
+    /// What is next to be said, once the commit under way has no changes left; null when there is nothing left.
+    @Nullable
+    Broadcast peekBroadcast() {
+        return done == changes.size() && broadcastsDone < broadcasts.size() ? broadcasts.get(broadcastsDone) : null;
+    }
+
+    void broadcastDone() {
+        broadcastsDone++;
+        endIfDone();
+    }
+
     /// Whether nothing of the commit under way, if there is one, has been given.
     boolean isAtStart() {
-        return done == 0 && readersLeft == null;
+        return done == 0 && broadcastsDone == 0 && readersLeft == null;
     }
 
     /// The next readers of the next change, at most so many. With the last of them the change is done.
@@ -120,11 +139,17 @@ final class Lane {
 
     private void changeDone() {
         done++;
-        if (done == changes.size() && commit != null) {
+        endIfDone();
+    }
+
+    private void endIfDone() {
+        if (commit != null && done == changes.size() && broadcastsDone == broadcasts.size()) {
             next = commit.number() + 1;
             commit = null;
             changes = List.of();
+            broadcasts = List.of();
             done = 0;
+            broadcastsDone = 0;
         }
     }
 
@@ -145,6 +170,11 @@ final class Lane {
         return attending;
     }
 
+    /// What is apart hears nothing: its stream hears it.
+    private Collection<ChannelSubscription> channels() {
+        return only == null ? stream.channels() : List.of();
+    }
+
     /// Whether the buffer still has all that this reader has to read.
     boolean isWithin(ResumeBuffer buffer) {
         for (Subscription subscription : subscriptions()) {
@@ -152,10 +182,16 @@ final class Lane {
                 return false;
             }
         }
+        for (ChannelSubscription joined : channels()) {
+            if (!buffer.reaches(joined.channel(), Math.max(next, joined.firstCommit()))) {
+                return false;
+            }
+        }
         return true;
     }
 
-    /// The first commit from {@link #next} on that changed one of its tables; null when it has read all there are.
+    /// The first commit from {@link #next} on that changed one of its tables or said something in one of its
+    /// channels; null when it has read all there are.
     @Nullable
     BufferedCommit upcoming(ResumeBuffer buffer) {
         BufferedCommit first = null;
@@ -166,6 +202,12 @@ final class Lane {
             }
             if (part != null && (first == null || part.commit().number() < first.number())) {
                 first = part.commit();
+            }
+        }
+        for (ChannelSubscription joined : channels()) {
+            List<BufferedBroadcast> said = buffer.said(joined.channel(), Math.max(next, joined.firstCommit()));
+            if (!said.isEmpty() && (first == null || said.getFirst().commit().number() < first.number())) {
+                first = said.getFirst().commit();
             }
         }
         return first;
@@ -191,19 +233,38 @@ final class Lane {
         if (readersByOid.size() > 1) {
             placed.sort(Comparator.comparingInt(Placed::place));
         }
-        if (placed.isEmpty()) {
+        broadcasts = broadcasts(upcoming, buffer);
+        if (placed.isEmpty() && broadcasts.isEmpty()) {
             throw new IllegalStateException("commit " + upcoming.number() + " is not in the buffer");
         }
         commit = upcoming;
         done = 0;
         changes = placed.stream().map(Placed::change).toList();
-        eventsMax = 0;
+        eventsMax = broadcasts.size();
         bytesEstimate = 0;
+        for (Broadcast broadcast : broadcasts) {
+            bytesEstimate += broadcast.said().event().weightBytes();
+        }
         for (Change change : changes) {
             int readers = readers(change).size();
             eventsMax += readers;
             bytesEstimate += readers * HeldCommit.encodedBytesEstimate(HeldEvent.weightBytes(change), 1);
         }
+    }
+
+    private List<Broadcast> broadcasts(BufferedCommit upcoming, ResumeBuffer buffer) {
+        List<Broadcast> of = new ArrayList<>(0);
+        for (ChannelSubscription joined : channels()) {
+            if (joined.firstCommit() <= upcoming.number()) {
+                for (BufferedBroadcast said : buffer.said(joined.channel(), upcoming.number())) {
+                    if (said.commit().number() == upcoming.number()) {
+                        of.add(new Broadcast(joined, said));
+                    }
+                }
+            }
+        }
+        of.sort(Comparator.comparingInt(broadcast -> broadcast.said().place()));
+        return of;
     }
 
     private static void place(BufferedPart part, Images images, List<Placed> placed) {

@@ -3,7 +3,8 @@ package sluice.core.event;
 import java.nio.charset.StandardCharsets;
 
 /// An event a stream can do without: a broadcast or presence. It is never the reason a stream ends, and never takes
-/// the place of a change: where the stream's queue is full it is dropped and counted.
+/// the place of a change: where the stream's queue is full it is dropped and counted. Only a broadcast that is part
+/// of a commit is kept with it where the queue is full, and is no less than a change then.
 ///
 /// Everybody in a channel shares one. A frame is {@link Kind#head}, the subscription's label as JSON, and the tail.
 ///

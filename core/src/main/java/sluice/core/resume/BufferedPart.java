@@ -7,26 +7,17 @@ import sluice.core.transaction.Change;
 
 /// What one commit did to one table. Immutable but for its place in the buffer, so whoever reads it may go on when
 /// the buffer has let go of it.
-public final class BufferedPart {
-    private final BufferedCommit commit;
+public final class BufferedPart extends BufferedEntry {
     private final int relationOid;
     private final List<Change> changes = new ArrayList<>(1);
     private final List<Integer> places = new ArrayList<>(0);
     private final List<Change> everyImage = new ArrayList<>(0);
     private final List<Integer> imagePlaces = new ArrayList<>(0);
-    private final Instant keptAt;
-    private long weightBytes;
-    private boolean inBuffer = true;
     private boolean spared;
 
     BufferedPart(BufferedCommit commit, int relationOid, Instant keptAt) {
-        this.commit = commit;
+        super(commit, keptAt);
         this.relationOid = relationOid;
-        this.keptAt = keptAt;
-    }
-
-    public BufferedCommit commit() {
-        return commit;
     }
 
     public int relationOid() {
@@ -67,26 +58,6 @@ public final class BufferedPart {
     void addImage(Change change, int place) {
         everyImage.add(change);
         imagePlaces.add(place);
-    }
-
-    Instant keptAt() {
-        return keptAt;
-    }
-
-    long weightBytes() {
-        return weightBytes;
-    }
-
-    void weigh(long bytes) {
-        weightBytes = bytes;
-    }
-
-    boolean isInBuffer() {
-        return inBuffer;
-    }
-
-    void evicted() {
-        inBuffer = false;
     }
 
     /// Whether it is kept past its time because it is its table's newest.

@@ -3,6 +3,7 @@ package sluice.core.resume;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,11 +14,13 @@ import sluice.core.transaction.Change;
 import sluice.core.transaction.Transaction;
 import sluice.core.wal.Lsn;
 
-/// The recent commits of every published table, whoever they were for, as the log brought them.
+/// The recent commits of every published table, whoever they were for, as the log brought them, and what they said in
+/// channels.
 ///
 /// Bounded by age and by bytes. Past either the oldest part goes, of whichever table, but a table's newest part stays
 /// as long as another can go instead: a client that is up to date on a quiet table can resume. Who reads behind what
-/// was let go is told ({@link #reaches}, {@link #covers}), never served with a gap. Owned by the engine's thread.
+/// was let go is told ({@link #reaches}, {@link #covers}), never served with a gap. What was said is for streams
+/// that are behind only: nobody resumes it. Owned by the engine's thread.
 public final class ResumeBuffer {
     /// What a part costs besides its changes, and a tuple besides its frame, on a heap with
     /// compact headers. Known by
@@ -30,12 +33,16 @@ public final class ResumeBuffer {
     private static final long TUPLE_BYTES = 56;
     private static final long COLUMN_BYTES = 12;
 
+    /// What something said costs besides its text.
+    private static final long BROADCAST_BYTES = 160;
+
     /// @param ageMax how long a part is kept; zero for as long as the budget lets it
     /// @param bytesMax the budget of all tables together; zero turns the buffer off
     public record Bounds(Duration ageMax, long bytesMax) {}
 
-    private static final class Table {
-        final PartRing parts = new PartRing();
+    /// Of a table or a channel.
+    private static final class Track<E extends BufferedEntry> {
+        final EntryRing<E> entries = new EntryRing<>();
 
         @Nullable
         Lsn goneUntil;
@@ -44,8 +51,9 @@ public final class ResumeBuffer {
     }
 
     private final Bounds bounds;
-    private final Map<Integer, Table> tablesByOid = new LinkedHashMap<>();
-    private final ArrayDeque<BufferedPart> aging = new ArrayDeque<>();
+    private final Map<Integer, Track<BufferedPart>> tablesByOid = new LinkedHashMap<>();
+    private final Map<String, Track<BufferedBroadcast>> channelsByName = new LinkedHashMap<>();
+    private final ArrayDeque<BufferedEntry> aging = new ArrayDeque<>();
     private final ArrayDeque<BufferedPart> spared = new ArrayDeque<>();
     private Lsn startsAt = Lsn.ZERO;
     private long startsBefore;
@@ -72,6 +80,7 @@ public final class ResumeBuffer {
     /// @param number the number the next commit will have
     public void restart(Lsn position, long number) {
         tablesByOid.clear();
+        channelsByName.clear();
         aging.clear();
         spared.clear();
         weightBytes = 0;
@@ -85,7 +94,7 @@ public final class ResumeBuffer {
 
     /// How far back every table is covered; zero while nothing is kept.
     public Duration age(Instant now) {
-        BufferedPart oldest = aging.peekFirst();
+        BufferedEntry oldest = aging.peekFirst();
         return oldest == null ? Duration.ZERO : Duration.between(oldest.keptAt(), now);
     }
 
@@ -127,9 +136,9 @@ public final class ResumeBuffer {
             }
         }
         part.weigh(weight);
-        Table table = table(part.relationOid());
-        BufferedPart before = table.parts.size() == 0 ? null : table.parts.get(table.parts.size() - 1);
-        table.parts.addLast(part);
+        EntryRing<BufferedPart> parts = table(part.relationOid()).entries;
+        BufferedPart before = parts.size() == 0 ? null : parts.get(parts.size() - 1);
+        parts.addLast(part);
         aging.addLast(part);
         weightBytes += weight;
         if (before != null && before.isSpared()) {
@@ -138,12 +147,34 @@ public final class ResumeBuffer {
         }
     }
 
-    private Table table(int oid) {
-        return tablesByOid.computeIfAbsent(oid, _ -> {
-            Table made = new Table();
-            made.goneBefore = startsBefore;
-            return made;
-        });
+    /// Keeps what a commit says, after the commit.
+    ///
+    /// @param said in channels that somebody has joined: nobody else could be owed it
+    public void append(BufferedCommit commit, List<BufferedBroadcast.Said> said, Instant now) {
+        if (isOff()) {
+            return;
+        }
+        for (int i = 0; i < said.size(); i++) {
+            BufferedBroadcast broadcast = new BufferedBroadcast(commit, said.get(i), i, now);
+            broadcast.weigh(BROADCAST_BYTES + broadcast.event().tail().length);
+            channelsByName
+                    .computeIfAbsent(broadcast.channel(), _ -> startingTrack())
+                    .entries
+                    .addLast(broadcast);
+            aging.addLast(broadcast);
+            weightBytes += broadcast.weightBytes();
+        }
+        fit();
+    }
+
+    private Track<BufferedPart> table(int oid) {
+        return tablesByOid.computeIfAbsent(oid, _ -> startingTrack());
+    }
+
+    private <E extends BufferedEntry> Track<E> startingTrack() {
+        Track<E> made = new Track<>();
+        made.goneBefore = startsBefore;
+        return made;
     }
 
     private static long weight(Change change) {
@@ -180,13 +211,13 @@ public final class ResumeBuffer {
         if (isOff()) {
             return;
         }
-        Table table = table(oid);
-        while (table.parts.size() > 0) {
-            BufferedPart first = table.parts.get(0);
+        Track<BufferedPart> table = table(oid);
+        while (table.entries.size() > 0) {
+            BufferedPart first = table.entries.get(0);
             spared.remove(first);
             evict(first);
         }
-        aging.removeIf(part -> !part.isInBuffer());
+        aging.removeIf(entry -> !entry.isInBuffer());
         table.goneUntil = commit.lsn();
         table.goneBefore = commit.number() + 1;
     }
@@ -195,11 +226,12 @@ public final class ResumeBuffer {
     ///
     /// @param pinnedFrom commits with this number or a later one are kept whatever their age, for their readers
     public void tick(Instant now, long pinnedFrom) {
+        forgetChannels(pinnedFrom);
         if (bounds.ageMax().isZero()) {
             return;
         }
         Instant oldest = now.minus(bounds.ageMax());
-        for (BufferedPart first = aging.peekFirst(); first != null; first = aging.peekFirst()) {
+        for (BufferedEntry first = aging.peekFirst(); first != null; first = aging.peekFirst()) {
             if (!first.keptAt().isBefore(oldest) || first.commit().number() >= pinnedFrom) {
                 return;
             }
@@ -210,7 +242,7 @@ public final class ResumeBuffer {
 
     private void fit() {
         while (weightBytes > bounds.bytesMax()) {
-            BufferedPart first = aging.pollFirst();
+            BufferedEntry first = aging.pollFirst();
             if (first == null) {
                 BufferedPart last = spared.pollFirst();
                 if (last == null) {
@@ -223,23 +255,46 @@ public final class ResumeBuffer {
         }
     }
 
-    private void passOver(BufferedPart part) {
-        PartRing parts = table(part.relationOid()).parts;
-        if (parts.get(parts.size() - 1).commit().number() == part.commit().number()) {
+    private void passOver(BufferedEntry entry) {
+        if (entry instanceof BufferedPart part && isNewest(part)) {
             part.spare();
             spared.addLast(part);
         } else {
-            evict(part);
+            evict(entry);
         }
     }
 
-    private void evict(BufferedPart part) {
-        Table table = table(part.relationOid());
-        table.parts.removeFirst();
-        table.goneUntil = part.commit().lsn();
-        table.goneBefore = part.commit().number() + 1;
-        part.evicted();
-        weightBytes -= part.weightBytes();
+    private boolean isNewest(BufferedPart part) {
+        EntryRing<BufferedPart> parts = table(part.relationOid()).entries;
+        return parts.get(parts.size() - 1).commit().number() == part.commit().number();
+    }
+
+    private void evict(BufferedEntry entry) {
+        Track<? extends BufferedEntry> track = track(entry);
+        track.entries.removeFirst();
+        track.goneUntil = entry.commit().lsn();
+        track.goneBefore = entry.commit().number() + 1;
+        entry.evicted();
+        weightBytes -= entry.weightBytes();
+    }
+
+    private Track<? extends BufferedEntry> track(BufferedEntry entry) {
+        return switch (entry) {
+            case BufferedPart part -> table(part.relationOid());
+            case BufferedBroadcast broadcast -> {
+                Track<BufferedBroadcast> channel = channelsByName.get(broadcast.channel());
+                if (channel == null) {
+                    throw new IllegalStateException("what was said in a channel outlived it");
+                }
+                yield channel;
+            }
+        };
+    }
+
+    /// Names of channels are made up by whoever writes to the database, so none is kept longer than somebody could
+    /// ask.
+    private void forgetChannels(long pinnedFrom) {
+        channelsByName.values().removeIf(channel -> channel.entries.size() == 0 && channel.goneBefore <= pinnedFrom);
     }
 
     /// Whether every change of the table that was committed at or after this position is here.
@@ -247,7 +302,7 @@ public final class ResumeBuffer {
         if (isOff() || position.isBefore(startsAt)) {
             return false;
         }
-        Table table = tablesByOid.get(oid);
+        Track<BufferedPart> table = tablesByOid.get(oid);
         Lsn gone = table == null ? null : table.goneUntil;
         return gone == null || position.isAfter(gone);
     }
@@ -257,27 +312,57 @@ public final class ResumeBuffer {
         if (isOff()) {
             return false;
         }
-        Table table = tablesByOid.get(oid);
+        Track<BufferedPart> table = tablesByOid.get(oid);
         return number >= (table == null ? startsBefore : table.goneBefore);
     }
 
     /// The first part of the table in a commit with this number or a later one.
     public @Nullable BufferedPart next(int oid, long number) {
-        Table table = tablesByOid.get(oid);
+        Track<BufferedPart> table = tablesByOid.get(oid);
         if (table == null) {
             return null;
         }
-        int index = table.parts.indexOf(number);
-        return index == table.parts.size() ? null : table.parts.get(index);
+        int index = table.entries.indexOf(number);
+        return index == table.entries.size() ? null : table.entries.get(index);
     }
 
     /// The first part of the table in a commit at or after this position.
     public @Nullable BufferedPart next(int oid, Lsn position) {
-        Table table = tablesByOid.get(oid);
+        Track<BufferedPart> table = tablesByOid.get(oid);
         if (table == null) {
             return null;
         }
-        int index = table.parts.indexOf(position);
-        return index == table.parts.size() ? null : table.parts.get(index);
+        int index = table.entries.indexOf(position);
+        return index == table.entries.size() ? null : table.entries.get(index);
+    }
+
+    /// Whether everything that commits with this number and later ones said in the channel is here. Only of a
+    /// number that somebody had pinned since ({@link #tick}), or that no commit has yet.
+    public boolean reaches(String channel, long number) {
+        if (isOff()) {
+            return false;
+        }
+        Track<BufferedBroadcast> track = channelsByName.get(channel);
+        return number >= (track == null ? startsBefore : track.goneBefore);
+    }
+
+    /// What the first commit with this number or a later one that said anything in the channel said there, in its
+    /// order; empty when there is none.
+    public List<BufferedBroadcast> said(String channel, long number) {
+        Track<BufferedBroadcast> track = channelsByName.get(channel);
+        if (track == null) {
+            return List.of();
+        }
+        List<BufferedBroadcast> ofCommit = new ArrayList<>(1);
+        for (int i = track.entries.indexOf(number); i < track.entries.size(); i++) {
+            BufferedBroadcast broadcast = track.entries.get(i);
+            if (!ofCommit.isEmpty()
+                    && broadcast.commit().number()
+                            != ofCommit.getFirst().commit().number()) {
+                break;
+            }
+            ofCommit.add(broadcast);
+        }
+        return ofCommit;
     }
 }

@@ -11,13 +11,16 @@ public final class ChannelSubscription {
     private final String label;
     private final SubscriptionTag tag;
     private final ChannelRequest request;
+    private final long firstCommit;
     private boolean ended;
 
-    public ChannelSubscription(StreamState stream, String label, ChannelRequest request) {
+    /// @param firstCommit the number, in the order of dispatch, of the first commit whose broadcasts are for it
+    public ChannelSubscription(StreamState stream, String label, ChannelRequest request, long firstCommit) {
         this.stream = stream;
         this.label = label;
         this.tag = SubscriptionTag.of(label);
         this.request = request;
+        this.firstCommit = firstCommit;
     }
 
     public StreamState stream() {
@@ -34,6 +37,11 @@ public final class ChannelSubscription {
 
     public String channel() {
         return request.channel();
+    }
+
+    /// What commits with a lower number said is none of its.
+    public long firstCommit() {
+        return firstCommit;
     }
 
     public ChannelRequest.Members members() {

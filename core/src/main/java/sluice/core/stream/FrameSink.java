@@ -23,11 +23,11 @@ public interface FrameSink {
     /// @param seq the subscription's own counter, from 1
     void change(StreamHandle stream, SubscriptionTag tag, long seq, EventBody body);
 
-    /// Takes back the changes that the open commit gave the stream; whole frames stay.
+    /// Takes back the changes and the broadcasts that the open commit gave the stream; whole frames stay.
     void retract(StreamHandle stream);
 
-    /// An event the stream can do without, after what was given before it. It is no part of a commit's whole: where
-    /// the queue turns out to be full it is dropped and counted. Handed over with {@link #endCommit}.
+    /// A broadcast or presence, after what was given before it. Handed over with {@link #endCommit}. What is given
+    /// inside a commit is part of it.
     void passing(StreamHandle stream, SubscriptionTag tag, PassingEvent event);
 
     /// A warning, an error that ends one subscription, or any other whole frame, after what was given before it.

@@ -53,7 +53,8 @@ final class ChannelStreams {
         return new ChannelSubscription(
                 new StreamState(handle, caller(subject)),
                 "label of " + streamId,
-                new ChannelRequest(channel, ChannelRequest.Members.LISTED));
+                new ChannelRequest(channel, ChannelRequest.Members.LISTED),
+                0);
     }
 
     static JsonNode read(ChannelSubscription subscription, PassingEvent event) {

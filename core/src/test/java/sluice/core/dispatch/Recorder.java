@@ -56,7 +56,7 @@ final class Recorder implements FrameSink {
     @Override
     public void retract(StreamHandle stream) {
         Received received = received(stream);
-        received.openCommit.removeIf(event -> event.startsWith("change "));
+        received.openCommit.removeIf(event -> event.startsWith("change ") || event.startsWith("event: broadcast"));
         received.openWeights.forEach(received.handle::unqueue);
         received.openWeights.clear();
     }
@@ -68,6 +68,9 @@ final class Recorder implements FrameSink {
             throw new AssertionError("an event after the close of " + stream.streamId());
         }
         received.handle.queue(event.weightBytes());
+        if (event.kind() == PassingEvent.Kind.BROADCAST) {
+            received.openWeights.add(event.weightBytes());
+        }
         received.openCommit.add(text(event.kind().head()) + text(tag.labelJson()) + text(event.tail()));
     }
 

@@ -28,8 +28,7 @@ class ResumeTest {
         return resuming(label, lsn, null, Scope.SHAPE);
     }
 
-    private static SubscriptionRequest resuming(
-            String label, @Nullable Lsn lsn, @Nullable String history, Scope scope) {
+    static SubscriptionRequest resuming(String label, @Nullable Lsn lsn, @Nullable String history, Scope scope) {
         ShapeRequest shape = notesShape(label).shape();
         assertThat(shape).isNotNull();
         return new SubscriptionRequest(label, shape.resumedAt(new ResumePosition(lsn, history, scope)), null);

@@ -280,12 +280,22 @@ final class SimDatabase {
         Commit commit = begin(now);
         for (int i = 0; i < statements; i++) {
             write(commit, pick(Table.values()));
+            if (random.nextInt(8) == 0) {
+                say(commit);
+            }
         }
         if (commit.changes.isEmpty()) {
             return null;
         }
         end(commit);
         return commit;
+    }
+
+    private void say(Commit commit) {
+        String channel = SimRoom.CHANNELS.get(random.nextInt(SimRoom.CHANNELS.size()));
+        byte[] text = ("said " + ++version).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        everyRow.add(new Row(0, null, null, version));
+        commit.changes.add(new PgOutputMessage.Message(true, commit.lsn, "sluice:" + channel, text));
     }
 
     private void write(Commit commit, Table table) {

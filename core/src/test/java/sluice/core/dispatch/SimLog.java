@@ -43,7 +43,8 @@ final class SimLog {
         return new TransactionAssembler(
                 keys,
                 new MemorySpillStore(),
-                new TransactionAssembler.Bounds(random.nextInt(3) == 0 ? 900 : 100_000, 300, java.util.List.of()),
+                new TransactionAssembler.Bounds(
+                        random.nextInt(3) == 0 ? 900 : 100_000, 300, java.util.List.of("sluice:")),
                 TransactionImages.NET);
     }
 

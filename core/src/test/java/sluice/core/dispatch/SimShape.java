@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +98,21 @@ final class SimShape {
     SimShape(String label, Wish wish) {
         this.label = label;
         this.wish = wish;
+    }
+
+    static SimShape any(Random random, String label) {
+        return new SimShape(
+                label,
+                new Wish(
+                        pick(random, Table.values()),
+                        pick(random, Filter.values()),
+                        random.nextBoolean() ? Transitions.REPORTED : Transitions.NOT_REPORTED,
+                        random.nextBoolean() ? Initial.SNAPSHOT : Initial.NONE,
+                        random.nextBoolean()));
+    }
+
+    private static <T> T pick(Random random, T[] values) {
+        return values[random.nextInt(values.length)];
     }
 
     SubscriptionRequest request(@Nullable ResumePosition resume) {

@@ -28,6 +28,9 @@ final class SimSink implements FrameSink {
         Lsn position();
 
         SimStream.Start start(SimStream stream, SimShape shape);
+
+        /// The end of the last commit that was dispatched.
+        Lsn dispatchedUntil();
     }
 
     /// Whether everything that happens is printed, too.
@@ -90,6 +93,7 @@ final class SimSink implements FrameSink {
         note("open " + text(readyFrame));
         stream.opened = true;
         installed(stream, stream.shapes.keySet());
+        installed(stream, stream.rooms.keySet());
         for (JsonNode result : SimStream.frame(text(readyFrame), 0).data().get("subscriptions")) {
             if (result.path("resumed").asBoolean(false)) {
                 judge.resumed(stream, result.get("sub").asText());
@@ -104,6 +108,10 @@ final class SimSink implements FrameSink {
             SimShape shape = stream.shapes.get(label);
             if (shape != null) {
                 stream.starts.put(label, host.get().start(stream, shape));
+            }
+            SimRoom room = stream.rooms.get(label);
+            if (room != null) {
+                room.from = host.get().dispatchedUntil();
             }
         }
     }
@@ -139,7 +147,11 @@ final class SimSink implements FrameSink {
 
     @Override
     public void passing(StreamHandle handle, SubscriptionTag tag, PassingEvent event) {
-        throw new AssertionError("nobody broadcasts");
+        SimStream stream = (SimStream) handle;
+        String label = text(tag.labelJson()).replace("\"", "");
+        JsonNode data = SimStream.json("{" + text(event.tail()).substring(1));
+        note(stream.id + " " + label + " " + text(event.tail()));
+        stream.offer(new SimStream.Item(label, 0, "broadcast", data, event.weightBytes()));
     }
 
     @Override

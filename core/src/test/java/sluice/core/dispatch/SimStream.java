@@ -26,7 +26,7 @@ final class SimStream implements StreamHandle {
 
     /// What lies in the queue.
     ///
-    /// @param label of a change, null for other frames
+    /// @param label of a change or a broadcast, null for other frames
     record Item(@Nullable String label, long seq, String kind, JsonNode data, int weight) {}
 
     /// Where the engine was when it installed a subscription.
@@ -42,6 +42,7 @@ final class SimStream implements StreamHandle {
     /// Everybody the stream was of, or asked to be of.
     final Set<Caller> callers = new LinkedHashSet<>();
     final Map<String, SimShape> shapes = new LinkedHashMap<>();
+    final Map<String, SimRoom> rooms = new LinkedHashMap<>();
     final Map<String, ResumePosition> resuming = new LinkedHashMap<>();
     /// Labels that have ended, as far as the engine is concerned.
     final Set<String> ended = new LinkedHashSet<>();
@@ -159,6 +160,14 @@ final class SimStream implements StreamHandle {
 
     private void take(Item item) {
         JsonNode data = item.data();
+        if (item.kind().equals("broadcast")) {
+            SimRoom room = java.util.Objects.requireNonNull(rooms.get(item.label()));
+            if (!room.removed) {
+                room.broadcast(data);
+                inOrder(data);
+            }
+            return;
+        }
         if (item.label() != null) {
             SimShape shape = shapes.get(item.label());
             if (shape != null && shape.removed) {
@@ -169,11 +178,7 @@ final class SimStream implements StreamHandle {
             }
             shape.change(item.seq(), data);
             if (shape.phase == SimShape.Phase.LIVE && !data.has("snapshot")) {
-                Lsn lsn = Lsn.parse(data.get("commit_lsn").asText());
-                if (lsn.isBefore(liveAt)) {
-                    throw new AssertionError("COMMIT_ORDER: " + id + " is given " + lsn + " after " + liveAt);
-                }
-                liveAt = lsn;
+                inOrder(data);
             }
             return;
         }
@@ -208,6 +213,51 @@ final class SimStream implements StreamHandle {
             }
             default -> throw new AssertionError("an event of kind " + item.kind());
         }
+    }
+
+    /// The engine has taken out what the client wanted to leave.
+    void removed() {
+        for (String label : leaving) {
+            SimRoom room = rooms.get(label);
+            if (room != null && room.from != null) {
+                room.removed = true;
+                ended.add(label);
+            }
+            SimShape shape = shapes.get(label);
+            // one that is not installed yet is none of those removed
+            if (shape != null && starts.containsKey(label)) {
+                shape.phase = SimShape.Phase.ENDED;
+                shape.removed = true;
+                ended.add(label);
+            }
+        }
+        leaving.clear();
+    }
+
+    /// All is at rest.
+    void settle(List<SimDatabase.Commit> commits) {
+        for (SimShape shape : shapes.values()) {
+            switch (shape.phase) {
+                case LIVE -> shape.settle(commits);
+                case ENDED -> {}
+                case ASKED, READING, APART ->
+                    throw new AssertionError(
+                            "STUCK: " + shape.label + " of " + id + " is " + shape.phase + " when all is at rest");
+            }
+        }
+        for (SimRoom room : rooms.values()) {
+            if (!room.removed) {
+                room.settle(commits);
+            }
+        }
+    }
+
+    private void inOrder(JsonNode data) {
+        Lsn lsn = Lsn.parse(data.get("commit_lsn").asText());
+        if (lsn.isBefore(liveAt)) {
+            throw new AssertionError("COMMIT_ORDER: " + id + " is given " + lsn + " after " + liveAt);
+        }
+        liveAt = lsn;
     }
 
     private @Nullable SimShape shape(JsonNode data) {

@@ -16,8 +16,6 @@ import sluice.core.event.FrameEncoder;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.session.Identity;
-import sluice.core.shape.ShapeRequest.Initial;
-import sluice.core.shape.ShapeRequest.Transitions;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.RateBucket;
@@ -166,11 +164,17 @@ final class SimWorld implements SimSink.Host {
 
     @Override
     public SimStream.Start start(SimStream stream, SimShape shape) {
-        Lsn from = new Lsn(0x1000);
-        for (Commit commit : database.commits) {
-            from = commit.dispatched ? commit.end() : from;
-        }
+        Lsn from = dispatchedUntil();
         return new SimStream.Start(judge.announced(shape.wish.table()).serial(), from, stream.caller, judge.epoch());
+    }
+
+    @Override
+    public Lsn dispatchedUntil() {
+        Lsn until = new Lsn(0x1000);
+        for (Commit commit : database.commits) {
+            until = commit.dispatched ? commit.end() : until;
+        }
+        return until;
     }
 
     // ---- steps
@@ -395,21 +399,10 @@ final class SimWorld implements SimSink.Host {
         return values[random.nextInt(values.length)];
     }
 
-    private SimShape wish() {
-        return new SimShape(
-                "s" + ++names,
-                new SimShape.Wish(
-                        pick(Table.values()),
-                        pick(SimShape.Filter.values()),
-                        random.nextBoolean() ? Transitions.REPORTED : Transitions.NOT_REPORTED,
-                        random.nextBoolean() ? Initial.SNAPSHOT : Initial.NONE,
-                        random.nextBoolean()));
-    }
-
     private void open() {
         List<SimShape> shapes = new ArrayList<>();
         for (int i = random.nextInt(3); i >= 0; i--) {
-            shapes.add(wish());
+            shapes.add(SimShape.any(random, "s" + ++names));
         }
         open(Caller.any(random), shapes, List.of());
     }
@@ -425,6 +418,9 @@ final class SimWorld implements SimSink.Host {
                 stream.resuming.put(shape.label, resume);
             }
             requests.add(shape.request(resume));
+        }
+        if (random.nextBoolean()) {
+            requests.add(room(stream).request());
         }
         sink.streams.put(stream.id, stream);
         step(new Input.Open(stream, identity(caller), requests));
@@ -488,14 +484,28 @@ final class SimWorld implements SimSink.Host {
         step(new Input.Control(id, stream.id, identity(caller), request));
     }
 
+    private SimRoom room(SimStream stream) {
+        SimRoom room = SimRoom.any(random, "c" + ++names);
+        stream.rooms.put(room.label, room);
+        return room;
+    }
+
     private void subscribe(SimStream stream) {
-        SimShape shape = wish();
+        if (stream.rooms.isEmpty() && random.nextInt(3) == 0) {
+            control(
+                    stream,
+                    stream.caller,
+                    new ControlRequest.Subscribe(List.of(room(stream).request())));
+            return;
+        }
+        SimShape shape = SimShape.any(random, "s" + ++names);
         stream.shapes.put(shape.label, shape);
         control(stream, stream.caller, new ControlRequest.Subscribe(List.of(shape.request(null))));
     }
 
     private void unsubscribe(SimStream stream) {
         List<String> labels = new ArrayList<>(stream.shapes.keySet());
+        labels.addAll(stream.rooms.keySet());
         String label = labels.get(random.nextInt(labels.size()));
         stream.leaving.add(label);
         control(stream, stream.caller, new ControlRequest.Unsubscribe(List.of(label)));
@@ -525,18 +535,7 @@ final class SimWorld implements SimSink.Host {
                         new String(FrameEncoder.subscribed(results, walLsn), java.nio.charset.StandardCharsets.UTF_8));
                 stream.results(json.get("results"));
             }
-            case ControlAnswer.Removed _ -> {
-                for (String label : stream.leaving) {
-                    SimShape shape = stream.shapes.get(label);
-                    // one that is not installed yet is none of those removed
-                    if (shape != null && stream.starts.containsKey(label)) {
-                        shape.phase = SimShape.Phase.ENDED;
-                        shape.removed = true;
-                        stream.ended.add(label);
-                    }
-                }
-                stream.leaving.clear();
-            }
+            case ControlAnswer.Removed _ -> stream.removed();
             case ControlAnswer.TokenTaken _,
                     ControlAnswer.Refused _,
                     ControlAnswer.Delivered _,
@@ -561,11 +560,7 @@ final class SimWorld implements SimSink.Host {
             pass(Duration.ofSeconds(1));
         }
         calm = false;
-        for (SimStream stream : alive()) {
-            for (SimShape shape : stream.shapes.values()) {
-                settle(stream, shape);
-            }
-        }
+        alive().forEach(stream -> stream.settle(database.commits));
         withheld = 0;
     }
 
@@ -584,15 +579,5 @@ final class SimWorld implements SimSink.Host {
             read(stream, 100);
         }
         return more;
-    }
-
-    private void settle(SimStream stream, SimShape shape) {
-        switch (shape.phase) {
-            case LIVE -> shape.settle(database.commits);
-            case ENDED -> {}
-            case ASKED, READING, APART ->
-                throw new AssertionError(
-                        "STUCK: " + shape.label + " of " + stream.id + " is " + shape.phase + " when all is at rest");
-        }
     }
 }

@@ -420,6 +420,14 @@ final class World {
 
     /// A commit too large for memory, in one piece a change, with something happening after the first.
     <T> T spilled(Supplier<T> between, Change... changes) {
+        return spilled(between, List.of(), changes);
+    }
+
+    void spilled(List<LogicalMessage> messages, Change... changes) {
+        spilled(() -> "", messages, changes);
+    }
+
+    private <T> T spilled(Supplier<T> between, List<LogicalMessage> messages, Change... changes) {
         xid++;
         lsn += 0x100;
         step(new Input.Wal(new WalEvent.SpilledBegin(new Xid(xid), new Lsn(lsn), new Lsn(lsn + 0x80), now, List.of())));
@@ -428,7 +436,7 @@ final class World {
             step(new Input.Wal(new WalEvent.SpilledChunk(List.of(change), 100)));
             result = result == null ? between.get() : result;
         }
-        step(new Input.Wal(new WalEvent.SpilledEnd(List.of())));
+        step(new Input.Wal(new WalEvent.SpilledEnd(messages)));
         return Objects.requireNonNull(result);
     }
 

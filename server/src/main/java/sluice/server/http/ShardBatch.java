@@ -3,6 +3,7 @@ package sluice.server.http;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import sluice.core.event.EventBody;
+import sluice.core.event.PassingEvent;
 import sluice.core.stream.SubscriptionTag;
 
 /// What one commit gives the streams of one shard, in columns. Filled by the engine's thread, then handed over whole
@@ -10,7 +11,7 @@ import sluice.core.stream.SubscriptionTag;
 final class ShardBatch implements Runnable {
     private static final int FIRST_CAPACITY = 64;
 
-    /// Takes back the changes before it that the batch gives the same stream.
+    /// Takes back the changes and broadcasts before it that the batch gives the same stream.
     private static final Object RETRACTION = new Object();
 
     /// A batch that grew past this is not kept: one huge commit must not hold its memory for ever.
@@ -118,7 +119,7 @@ final class ShardBatch implements Runnable {
         return FrameQueue.weight(body(entry));
     }
 
-    /// Leaves out of a stream's entries the changes that were taken back; whole frames stay.
+    /// Leaves out of a stream's entries the changes and broadcasts that were taken back; whole frames stay.
     ///
     /// @param head the stream's first entry
     /// @return the first that is left, -1 when none is
@@ -133,7 +134,7 @@ final class ShardBatch implements Runnable {
         int first = -1;
         int last = -1;
         for (int entry = head; entry >= 0; entry = next[entry]) {
-            boolean takenBack = entry < retraction && body(entry) instanceof EventBody;
+            boolean takenBack = entry < retraction && isOfCommit(body(entry));
             if (takenBack || body(entry) == RETRACTION) {
                 continue;
             }
@@ -148,6 +149,12 @@ final class ShardBatch implements Runnable {
             next[last] = -1;
         }
         return first;
+    }
+
+    /// Presence is of no commit.
+    private static boolean isOfCommit(Object body) {
+        return body instanceof EventBody
+                || (body instanceof PassingEvent event && event.kind() == PassingEvent.Kind.BROADCAST);
     }
 
     void moveTo(FrameQueue queue, int entry) {

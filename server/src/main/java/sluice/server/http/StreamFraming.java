@@ -25,12 +25,13 @@ enum StreamFraming {
     private static final byte[] LINE_END = ascii("\r\n");
     private static final byte[] LAST_CHUNK = ascii("0\r\n\r\n");
     private static final byte[] HEAD = ascii("""
-            HTTP/1.1 200 OK\r
-            Content-Type: text/event-stream\r
-            Cache-Control: no-store, no-transform\r
-            X-Accel-Buffering: no\r
-            Vary: Authorization\r
-            Sluice-Stream-Id:\s""");
+        HTTP/1.1 200 OK\r
+        Content-Type: text/event-stream\r
+        Cache-Control: no-store, no-transform\r
+        X-Accel-Buffering: no\r
+        Vary: Authorization\r
+        Sluice-Stream-Id:\s\
+        """);
     private static final byte[] KEPT = ascii("\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n");
     private static final byte[] CHUNKED_CLOSED = ascii("\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
     private static final byte[] CLOSED = ascii("\r\nConnection: close\r\n\r\n");

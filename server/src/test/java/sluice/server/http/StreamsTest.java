@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import sluice.core.error.ErrorCode;
@@ -125,7 +126,7 @@ class StreamsTest {
     }
 
     @Test
-    void what_is_taken_back_takes_no_broadcast_along() throws Exception {
+    void what_is_taken_back_takes_what_its_commit_said_along_and_no_presence() throws Exception {
         try (TestServer server = server(LONG, LONG);
                 RawClient client = server.stream()) {
             StreamHandle stream = server.nextOpened();
@@ -134,15 +135,17 @@ class StreamsTest {
                     new ChannelEvents.Message(JsonString.quoted("said"), null),
                     new ChannelEvents.Origin.Client(null),
                     Instant.EPOCH);
+            PassingEvent present = ChannelEvents.state("room:1", Map.of());
             server.engine(() -> {
-                server.shards().passing(stream, SubscriptionTag.of("room"), said);
+                server.shards().passing(stream, SubscriptionTag.of("room"), present);
                 server.shards().change(stream, TestServer.TAG, 1, TestServer.body(1));
+                server.shards().passing(stream, SubscriptionTag.of("room"), said);
                 server.shards().retract(stream);
                 server.shards().passing(stream, SubscriptionTag.of("room"), said);
                 server.shards().endCommit();
             });
             server.commit(List.of(stream), 1, 1, 1);
-            assertThat(client.event()).startsWith("event: broadcast");
+            assertThat(client.event()).startsWith("event: presence");
             assertThat(client.event()).startsWith("event: broadcast");
             assertThat(client.event()).startsWith("event: change");
         }
