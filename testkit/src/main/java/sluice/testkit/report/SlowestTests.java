@@ -3,6 +3,7 @@ package sluice.testkit.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,11 +20,10 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 import sluice.testkit.rules.Repository;
 
-/// Prints the ten slowest test classes of all modules that this build has tested, at the end of each module's tests.
+/// Prints the ten slowest test classes of all modules that this build has tested, after the integration tests.
 ///
 /// Each test process leaves its times in `target/slow-tests` at the root, under the build's own mark; the last one to
-/// end knows all. JUnit finds
-/// this class by itself. Silent outside of Maven.
+/// end knows all. JUnit finds this class by itself. Silent outside of Maven.
 public final class SlowestTests implements TestExecutionListener {
     private static final int SHOWN = 10;
 
@@ -47,7 +47,8 @@ public final class SlowestTests implements TestExecutionListener {
         }
     }
 
-    /// Surefire runs one plan for each class, in one process; hence every time, and printed by the last.
+    /// Two processes that share a module's tests run a plan for each class: they leave the printing to the process
+    /// that runs the integration tests, in one plan, after them.
     @Override
     public void testPlanExecutionFinished(TestPlan plan) {
         String module = System.getProperty("sluice.module");
@@ -61,8 +62,13 @@ public final class SlowestTests implements TestExecutionListener {
             List<String> lines = new ArrayList<>();
             lines.add(build);
             took.forEach((name, duration) -> lines.add(duration.toMillis() + "\t" + name));
-            Files.write(folder.resolve(module + "-" + System.getProperty("sluice.run", "test") + ".tsv"), lines);
-            print(slowest(folder, build));
+            String fork = System.getProperty("sluice.fork", "");
+            Path mine = folder.resolve(module + "-" + System.getProperty("sluice.run", "test") + fork + ".tsv");
+            Path draft = Files.write(mine.resolveSibling(mine.getFileName() + ".draft"), lines);
+            Files.move(draft, mine, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            if (fork.isEmpty()) {
+                print(slowest(folder, build));
+            }
         } catch (IOException e) {
             System.out.println("the slowest tests are not known: " + e);
         }
@@ -78,7 +84,7 @@ public final class SlowestTests implements TestExecutionListener {
     private static List<Timed> slowest(Path folder, String build) throws IOException {
         Map<String, Long> millisByName = new LinkedHashMap<>();
         try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
+            for (Path file : files.filter(SlowestTests::isComplete).toList()) {
                 List<String> lines = Files.readAllLines(file);
                 if (lines.isEmpty() || !lines.getFirst().equals(build)) {
                     continue; // of an earlier build
@@ -94,6 +100,10 @@ public final class SlowestTests implements TestExecutionListener {
                 .sorted(Comparator.comparingLong(Timed::millis).reversed())
                 .limit(SHOWN)
                 .toList();
+    }
+
+    private static boolean isComplete(Path file) {
+        return file.toString().endsWith(".tsv");
     }
 
     private static void print(List<Timed> slowest) {
