@@ -80,7 +80,9 @@ public final class ChannelIndex {
             case TOO_MANY_KEYS -> {
                 channel.dropEmptyPresence();
                 throw new RequestException(
-                        ErrorCode.PRESENCE_TOO_MANY_KEYS, "a channel shows at most " + keysMax + " keys");
+                        ErrorCode.PRESENCE_TOO_MANY_KEYS,
+                        "a channel shows at most " + keysMax
+                                + " keys (SLUICE_PRESENCE_MAX_KEYS); try again when somebody has left");
             }
         }
     }
@@ -115,12 +117,25 @@ public final class ChannelIndex {
             if (channel.diffDue().isAfter(now)) {
                 return;
             }
-            changed.remove(channel);
-            PassingEvent diff = channel.presence().takeDiff();
-            channel.dropEmptyPresence();
-            for (ChannelSubscription subscription : new ArrayList<>(channel.joined())) {
-                to.accept(subscription, diff);
-            }
+            giveDiff(channel, to);
+        }
+    }
+
+    /// Gives the channel's difference at once when it is as large as one may be: whoever comes and goes in between
+    /// has a place in it.
+    public void fullDiff(String name, BiConsumer<ChannelSubscription, PassingEvent> to) {
+        Channel channel = channels.get(name);
+        if (channel != null && changed.contains(channel) && channel.presence().changedKeys() >= 2 * keysMax) {
+            giveDiff(channel, to);
+        }
+    }
+
+    private void giveDiff(Channel channel, BiConsumer<ChannelSubscription, PassingEvent> to) {
+        changed.remove(channel);
+        PassingEvent diff = channel.presence().takeDiff();
+        channel.dropEmptyPresence();
+        for (ChannelSubscription subscription : new ArrayList<>(channel.joined())) {
+            to.accept(subscription, diff);
         }
     }
 

@@ -91,6 +91,11 @@ final class Presence {
         return !changed.isEmpty();
     }
 
+    /// Members the next difference has.
+    int changedKeys() {
+        return changed.size();
+    }
+
     /// Everybody present now.
     PassingEvent state() {
         Map<String, Member> members = new LinkedHashMap<>();

@@ -119,6 +119,7 @@ final class ChannelDesk implements HookDesk.Host {
 
     private void leave(ChannelSubscription joined) {
         index.leave(joined, host.now());
+        index.fullDiff(joined.channel(), this::give);
         hooks.verdicts().release(joined);
         owedList.remove(joined);
         joined.stream().remove(joined);
@@ -225,7 +226,7 @@ final class ChannelDesk implements HookDesk.Host {
         }
         long wait = stream.take(StreamState.Rate.PUBLISH, settings.publishRate(), 1, host.now());
         if (wait > 0) {
-            return ControlDesk.tooFast("broadcasts", wait);
+            return ControlDesk.tooFast("broadcasts than SLUICE_PUBLISH_RATE", wait);
         }
         host.metrics().broadcast(counted(publish.channel()), EngineMetrics.BroadcastOrigin.CLIENT);
         PassingEvent event = ChannelEvents.broadcast(
@@ -256,7 +257,7 @@ final class ChannelDesk implements HookDesk.Host {
         }
         long wait = stream.take(StreamState.Rate.PRESENCE, settings.presenceRate(), 1, host.now());
         if (wait > 0) {
-            return ControlDesk.tooFast("presence requests", wait);
+            return ControlDesk.tooFast("presence requests than SLUICE_PRESENCE_RATE", wait);
         }
         switch (presence.action()) {
             case TRACK, UPDATE -> {
@@ -272,6 +273,7 @@ final class ChannelDesk implements HookDesk.Host {
                         ErrorCode.BAD_REQUEST, "\"action\" must be \"track\", \"update\" or \"untrack\"");
             }
         }
+        index.fullDiff(presence.channel(), this::give);
         host.metrics().presenceUpdated(counted(presence.channel()), presence.action());
         return new ControlAnswer.Done();
     }

@@ -101,7 +101,7 @@ final class CommitDispatch implements Probes.Listener {
         this.metrics = metrics;
         this.settings = settings;
         this.withheld = new WithheldTeller(sink, metrics);
-        this.encoder = new EventEncoder(settings.changeBytesMax());
+        this.encoder = new EventEncoder(settings.changeBytesMax(), metrics::cut);
         this.checks = new CrossChecks(host, sink, effects, metrics, settings);
         // what was asked about an earlier commit would be answered about a later one
         this.judge = new RowJudge(metrics, (subscription, row, verdict) -> {
@@ -114,7 +114,7 @@ final class CommitDispatch implements Probes.Listener {
         this.ends = new TransactionEnds(sink);
         this.parts = new CommitParts(host, sink, ends, settings);
         this.held = new HeldRelease(
-                host, new HeldRelease.Ports(sink, withheld, ends, probes), settings, new RowJudge(metrics, checks));
+                host, new HeldRelease.Ports(sink, withheld, ends, probes, metrics::cut), settings, new RowJudge(metrics, checks));
         this.leases = new Leases(host, probes.unseen(), effects, metrics, settings);
     }
 

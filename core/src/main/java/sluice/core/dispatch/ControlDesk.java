@@ -134,9 +134,12 @@ final class ControlDesk {
         return new ControlAnswer.Refused(ErrorCode.UNKNOWN_STREAM, "this process has no stream of that id");
     }
 
-    static ControlAnswer.Refused tooFast(String what, long wait) {
+    /// @param limit what there are too many of, and the setting that bounds them
+    static ControlAnswer.Refused tooFast(String limit, long wait) {
         return new ControlAnswer.Refused(
-                ErrorCode.RATE_LIMITED, "the stream asks for too many " + what + " in too short a time", wait);
+                ErrorCode.RATE_LIMITED,
+                "the stream asks for more " + limit + " allows; ask again after Retry-After",
+                wait);
     }
 
     private void answer(long requestId, ControlAnswer answer) {
@@ -148,7 +151,7 @@ final class ControlDesk {
         long wait =
                 stream.take(StreamState.Rate.SUBSCRIBE, host.settings().rates().subscribe(), wanted, host.now());
         if (wait > 0) {
-            answer(id, tooFast("subscriptions", wait));
+            answer(id, tooFast("subscriptions than SLUICE_SUBSCRIBE_RATE", wait));
             return;
         }
         SubscribeFlow flow = subscribing.flow(stream, asked, this::resolved);

@@ -5,6 +5,7 @@ import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
 import sluice.core.event.PassingEvent;
 import sluice.core.event.SubscriptionResult;
+import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.shape.Operation;
 
 /// What the engine counts. Called on the engine's thread; must never wait.
@@ -23,6 +24,9 @@ public interface EngineMetrics {
 
     /// A change that could not be decided was not delivered.
     void withheld(Relation relation, Operation operation);
+
+    /// A change was too large to be sent whole.
+    void cut(RelationDefinition table);
 
     void unchangedToast(Relation relation, String column);
 

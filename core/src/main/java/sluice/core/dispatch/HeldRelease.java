@@ -2,10 +2,12 @@ package sluice.core.dispatch;
 
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.Delivery;
 import sluice.core.event.EventBody;
 import sluice.core.event.EventEncoder;
+import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.shape.Operation;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
@@ -31,7 +33,14 @@ final class HeldRelease {
     private Instant now = Instant.EPOCH;
 
     /// What is told, and whom.
-    record Ports(FrameSink sink, WithheldTeller withheld, TransactionEnds ends, Probes probes) {}
+    ///
+    /// @param cut told of changes that were too large
+    record Ports(
+            FrameSink sink,
+            WithheldTeller withheld,
+            TransactionEnds ends,
+            Probes probes,
+            Consumer<RelationDefinition> cut) {}
 
     HeldRelease(CommitDispatch.Host host, Ports ports, EngineSettings settings, RowJudge judge) {
         this.host = host;
@@ -40,7 +49,7 @@ final class HeldRelease {
         this.withheld = ports.withheld();
         this.ends = ports.ends();
         this.probes = ports.probes();
-        this.encoder = new EventEncoder(settings.changeBytesMax());
+        this.encoder = new EventEncoder(settings.changeBytesMax(), ports.cut());
         this.judge = judge;
     }
 

@@ -17,6 +17,7 @@ import sluice.core.event.StreamEvent;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.routing.RoutingKey;
 import sluice.core.shape.ChannelRequest;
+import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.FrameSink;
@@ -121,13 +122,14 @@ final class Installation {
         if (refusal == null && table != null && key == null && !host.admitsUnindexed()) {
             refusal = new RequestException(
                     ErrorCode.TOO_MANY_UNINDEXED_SHAPES,
-                    "this server admits " + host.settings().unindexedShapesMax() + " shapes without an equality");
+                    "this server admits " + host.settings().unindexedShapesMax()
+                            + " shapes without an equality (SLUICE_UNINDEXED_SHAPES_MAX); add eq or in outside or(...)");
         }
         if (refusal != null || table == null) {
             RequestException shown =
                     refusal != null ? refusal : new RequestException(ErrorCode.INTERNAL, "the table is gone");
             host.metrics().resolved(Tier.C, resolution(shown.code()), took);
-            return refused(label, shown, null);
+            return refused(entry.request(), shown);
         }
         return granted(entry, table, key, took);
     }
@@ -195,7 +197,7 @@ final class Installation {
         String label = entry.request().label();
         RequestException refusal = entry.refusal() != null ? entry.refusal() : overLimit(entry.request());
         if (refusal != null) {
-            return refused(label, refusal, channel.channel());
+            return refused(entry.request(), refusal);
         }
         joined.add(host.channels().join(stream, label, channel, entry.hook(), entry.joinedUntil()));
         return new SubscriptionResult(label, new SubscriptionResult.Joined());
@@ -239,24 +241,38 @@ final class Installation {
     }
 
     /// One line for each of the first refusals of a request.
-    private SubscriptionResult refused(String label, RequestException refusal, @Nullable String channel) {
+    private SubscriptionResult refused(SubscriptionRequest request, RequestException refusal) {
         refusals++;
         if (refusals <= REFUSALS_LOGGED_MAX) {
-            Notice notice = notice("subscription refused", stream, label, refusal);
-            log(channel == null ? notice : notice.with("channel", channel));
+            log(asked(notice("subscription refused", stream, request.label(), refusal), request));
         }
         return new SubscriptionResult(
-                label,
+                request.label(),
                 new SubscriptionResult.Refused(refusal.code(), refusal.getMessage(), refusal.retryAfterMillis()));
+    }
+
+    private static Notice asked(Notice notice, SubscriptionRequest request) {
+        return switch (request.target()) {
+            case null -> notice;
+            case ShapeRequest shape -> notice.with("table", shape.schema() + "." + shape.table());
+            case ChannelRequest channel -> notice.with("channel", channel.channel());
+        };
     }
 
     private void log(Notice notice) {
         effects.emit(new Effect.Log(requestId == null ? notice : notice.with(Notice.REQUEST, requestId.toString())));
     }
 
+    /// Whether somebody who runs the server should look: nothing the client asked for was wrong.
+    private static boolean isTheServersOwn(ErrorCode code) {
+        return code == ErrorCode.CHANNEL_HOOK_UNAVAILABLE
+                || code == ErrorCode.TOO_MANY_UNINDEXED_SHAPES
+                || code == ErrorCode.CATALOG_UNAVAILABLE;
+    }
+
     static Notice notice(String message, StreamState stream, String label, RequestException refusal) {
         return new Notice(
-                refusal.code() == ErrorCode.CHANNEL_HOOK_UNAVAILABLE ? Notice.Level.WARN : Notice.Level.INFO,
+                isTheServersOwn(refusal.code()) ? Notice.Level.WARN : Notice.Level.INFO,
                 message,
                 List.of(
                         "stream_id",

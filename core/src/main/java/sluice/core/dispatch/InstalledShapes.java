@@ -83,9 +83,13 @@ final class InstalledShapes {
                             subscription,
                             Installation.notice(
                                     "subscription revoked",
-                                    stream,
-                                    subscription.label(),
-                                    new RequestException(code, message)));
+                                            stream,
+                                            subscription.label(),
+                                            new RequestException(code, message))
+                                    .with(
+                                            "table",
+                                            subscription.request().schema() + "."
+                                                    + subscription.request().table()));
             dispatch.settled(subscription, host.now());
         }
         host.desk().ended(subscription);

@@ -28,6 +28,9 @@ import sluice.core.shape.SubscriptionRequest;
 
 /// Checks a requested shape as far as the catalog alone can tell, as the SELECT it stands for.
 final class ShapeReader {
+    /// As many as a table can have.
+    static final int COLUMNS_MAX = 1_600;
+
     private ShapeReader() {}
 
     /// A shape that may be asked about.
@@ -170,6 +173,10 @@ final class ShapeReader {
         }
         if (names.isEmpty()) {
             throw new RequestException(ErrorCode.INVALID_COLUMNS, "columns is empty");
+        }
+        if (names.size() > COLUMNS_MAX) {
+            throw new RequestException(
+                    ErrorCode.INVALID_COLUMNS, "columns has more than " + COLUMNS_MAX + " names; name each once");
         }
         List<Column> columns = new ArrayList<>(names.size());
         for (String name : names) {

@@ -17,7 +17,9 @@ final class StreamLimits {
         admit(settings, stream, more);
         if (stream.subscriptions().size() + moreShapes >= settings.shapesPerStreamMax()) {
             throw new RequestException(
-                    ErrorCode.TOO_MANY_SHAPES, "a stream has at most " + settings.shapesPerStreamMax() + " shapes");
+                    ErrorCode.TOO_MANY_SHAPES,
+                    "a stream has at most " + settings.shapesPerStreamMax()
+                            + " shapes (SLUICE_MAX_SHAPES_PER_STREAM); open another stream");
         }
     }
 
@@ -29,7 +31,8 @@ final class StreamLimits {
         if (stream.labelCount() + more >= settings.subscriptionsPerStreamMax()) {
             throw new RequestException(
                     ErrorCode.TOO_MANY_SUBSCRIPTIONS,
-                    "a stream has at most " + settings.subscriptionsPerStreamMax() + " subscriptions");
+                    "a stream has at most " + settings.subscriptionsPerStreamMax()
+                            + " subscriptions (SLUICE_MAX_SUBS_PER_STREAM); open another stream");
         }
     }
 

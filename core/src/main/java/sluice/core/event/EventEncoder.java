@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Relation;
 import sluice.core.expression.ColumnMapping;
@@ -57,10 +58,18 @@ public final class EventEncoder {
     private @Nullable Tuple record;
     private @Nullable Tuple old;
     private @Nullable ColumnMapping mapping;
+    private final Consumer<RelationDefinition> cutChanges;
+    private boolean cut;
 
     /// @param changeBytesMax sum of the text lengths shown above which an event keeps its key columns only
     public EventEncoder(int changeBytesMax) {
+        this(changeBytesMax, _ -> {});
+    }
+
+    /// @param cutChanges told once of each change that was too large for anybody, with its table
+    public EventEncoder(int changeBytesMax, Consumer<RelationDefinition> cutChanges) {
         this.changeBytesMax = changeBytesMax;
+        this.cutChanges = cutChanges;
     }
 
     public void beginCommit(Lsn lsn, Instant commitTime) {
@@ -79,6 +88,7 @@ public final class EventEncoder {
         mapping = columns;
         remembered.clear();
         oldest = 0;
+        cut = false;
         if (!change.relation().equals(relation)) {
             relation = change.relation();
             relationMembers = relationMembers(
@@ -198,8 +208,17 @@ public final class EventEncoder {
         }
         if (!fits) {
             sink.put(TOO_LARGE);
+            tellCut();
         }
         return close();
+    }
+
+    private void tellCut() {
+        RelationDefinition of = relation;
+        if (!cut && of != null) {
+            cut = true;
+            cutChanges.accept(of);
+        }
     }
 
     private void open(Operation operation) {

@@ -10,6 +10,9 @@ import sluice.core.error.RequestException;
 
 /// Which operations a subscription asked for.
 public final class Operations {
+    /// There are four, and two words for three of them.
+    static final int NAMES_MAX = 16;
+
     private final EnumSet<Operation> wanted;
 
     private Operations(EnumSet<Operation> wanted) {
@@ -23,6 +26,10 @@ public final class Operations {
         if (names == null) {
             wanted.addAll(ROWS);
             return new Operations(wanted);
+        }
+        if (names.size() > NAMES_MAX) {
+            throw new RequestException(
+                    ErrorCode.INVALID_OPS, "ops has more than " + NAMES_MAX + " names; name each operation once");
         }
         for (String name : names) {
             switch (name.strip().toUpperCase(Locale.ROOT)) {

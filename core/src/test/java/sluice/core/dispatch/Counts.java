@@ -7,6 +7,7 @@ import sluice.core.authorization.Tier;
 import sluice.core.catalog.Relation;
 import sluice.core.event.PassingEvent;
 import sluice.core.event.SubscriptionResult;
+import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.shape.Operation;
 
 /// Counts as a map from a short name.
@@ -54,6 +55,11 @@ final class Counts implements EngineMetrics {
     @Override
     public void withheld(Relation relation, Operation operation) {
         add("withheld " + operation, 1);
+    }
+
+    @Override
+    public void cut(RelationDefinition table) {
+        add("cut " + table.name(), 1);
     }
 
     @Override

@@ -45,7 +45,8 @@ class EventEncoderTest {
 
     private static final Projection VISIBLE = projection(1, 2, 4);
 
-    private final EventEncoder encoder = new EventEncoder(1000);
+    private final List<RelationDefinition> cut = new ArrayList<>();
+    private final EventEncoder encoder = new EventEncoder(1000, cut::add);
 
     @BeforeEach
     void begin() {
@@ -179,6 +180,22 @@ class EventEncoderTest {
         assertThat(withoutKey.has("degraded")).isFalse();
         JsonNode half = event(encoder.body(Operation.UPDATE, Transition.NONE, VISIBLE, Images.RECORD));
         assertThat(half.has("degraded")).isFalse();
+    }
+
+    @Test
+    void a_change_as_large_as_may_be_is_sent_whole_and_a_larger_one_is_counted_once_however_many_see_it() {
+        encoder.beginChange(new Change.Insert(NOTES, tuple("7", "y".repeat(997), "s", "1")), MAPPING);
+        assertThat(event(encoder.body(Operation.INSERT, Transition.NONE, projection(1, 2, 3, 4), Images.RECORD))
+                        .has("degraded"))
+                .isFalse();
+        assertThat(cut).isEmpty();
+
+        encoder.beginChange(new Change.Insert(NOTES, tuple("7", "y".repeat(998), "s", "1")), MAPPING);
+        assertThat(event(encoder.body(Operation.INSERT, Transition.NONE, projection(1, 2, 3, 4), Images.RECORD))
+                        .has("degraded"))
+                .isTrue();
+        encoder.body(Operation.INSERT, Transition.ENTER, projection(1, 2, 3, 4), Images.RECORD);
+        assertThat(cut).containsExactly(NOTES);
     }
 
     @Test

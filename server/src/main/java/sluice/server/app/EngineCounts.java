@@ -7,6 +7,7 @@ import sluice.core.dispatch.ControlRequest;
 import sluice.core.dispatch.EngineMetrics;
 import sluice.core.event.PassingEvent;
 import sluice.core.event.SubscriptionResult.Indexing;
+import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.shape.Operation;
 import sluice.server.metrics.AuthorizationMetrics;
 import sluice.server.metrics.Metrics;
@@ -34,6 +35,11 @@ final class EngineCounts implements EngineMetrics {
     @Override
     public void withheld(Relation relation, Operation operation) {
         rights.unknown(relation.schema(), relation.name(), operation);
+    }
+
+    @Override
+    public void cut(RelationDefinition table) {
+        metrics.changeTruncated(table.schema(), table.name());
     }
 
     @Override

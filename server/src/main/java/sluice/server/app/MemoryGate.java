@@ -57,7 +57,7 @@ final class MemoryGate {
         return new Refusal(
                 ErrorCode.TOO_MANY_STREAMS,
                 Metrics.StreamRefusal.MEMORY,
-                "this server's memory is as full as it may be; try again later");
+                "this server's memory is as full as it may be (SLUICE_ADMIT_MEMORY); try again later");
     }
 
     /// Notes how things are. A timer's.

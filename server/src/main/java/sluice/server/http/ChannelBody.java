@@ -33,7 +33,7 @@ final class ChannelBody {
         Echo echo = JsonBody.flag(root, "self") ? Echo.TO_SELF : Echo.TO_OTHERS;
         byte[] payload = member(body, "payload");
         if (payload != null && payload.length > payloadBytesMax) {
-            throw tooLarge("payload", payloadBytesMax);
+            throw tooLarge("payload", payloadBytesMax + " bytes (SLUICE_MAX_PAYLOAD_BYTES)");
         }
         return new ControlBody(streamId, new ControlRequest.Publish(channel, event, payload, echo));
     }
@@ -47,7 +47,7 @@ final class ChannelBody {
         String key = JsonBody.text(root, "key");
         byte[] meta = member(body, "meta");
         if (meta != null && meta.length > ChannelSettings.META_BYTES_MAX) {
-            throw tooLarge("meta", ChannelSettings.META_BYTES_MAX);
+            throw tooLarge("meta", ChannelSettings.META_BYTES_MAX + " bytes");
         }
         return new ControlBody(streamId, new ControlRequest.Presence(channel, action, key, meta));
     }
@@ -72,8 +72,7 @@ final class ChannelBody {
         return JsonLine.member(line, name);
     }
 
-    private static RequestException tooLarge(String member, long bytesMax) {
-        return new RequestException(
-                ErrorCode.PAYLOAD_TOO_LARGE, "\"" + member + "\" is longer than " + bytesMax + " bytes");
+    private static RequestException tooLarge(String member, String limit) {
+        return new RequestException(ErrorCode.PAYLOAD_TOO_LARGE, "\"" + member + "\" is longer than " + limit);
     }
 }

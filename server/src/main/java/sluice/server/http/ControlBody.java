@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.ControlRequest;
 import sluice.core.dispatch.ShapeSelection;
 import sluice.core.dispatch.ShapeSelection.Equality;
+import sluice.core.shape.FilterParser;
 
 /// The body of a control request.
 ///
@@ -55,17 +56,20 @@ record ControlBody(@Nullable String streamId, ControlRequest request) {
     /// The body of `/admin/shapes/drop`.
     static ShapeSelection selection(byte[] body) {
         JsonNode root = JsonBody.object(body);
-        JsonBody.onlyMembers(root, List.of("schema", "table", "eq", "identity"));
+        JsonBody.onlyMembers(root, List.of("schema", "table", "equalities", "identity"));
         String schema = JsonBody.text(root, "schema");
         String table = JsonBody.requiredText(root, "table");
-        JsonNode equalities = root.get("eq");
+        JsonNode equalities = root.get("equalities");
         if (equalities == null || !equalities.isObject() || equalities.isEmpty()) {
-            throw JsonBody.bad("\"eq\" must be an object with at least one column");
+            throw JsonBody.bad("\"equalities\" must be an object with at least one column");
+        }
+        if (equalities.size() > FilterParser.TERMS_MAX) {
+            throw JsonBody.bad("\"equalities\" has more columns than a filter may have conditions");
         }
         List<Equality> wanted = new ArrayList<>();
         for (Map.Entry<String, JsonNode> equality : equalities.properties()) {
             if (!equality.getValue().isValueNode() || equality.getValue().isNull()) {
-                throw JsonBody.bad("a value of \"eq\" must be a string, a number or a boolean");
+                throw JsonBody.bad("a value of \"equalities\" must be a string, a number or a boolean");
             }
             wanted.add(new Equality(equality.getKey(), equality.getValue().asText()));
         }

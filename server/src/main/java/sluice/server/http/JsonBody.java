@@ -20,6 +20,10 @@ import sluice.core.error.RequestException;
 final class JsonBody {
     private static final int NAME_CHARS_MAX = 64;
 
+    /// As many subscriptions as a stream may have at the most generous setting: each entry of a list is answered, and
+    /// an answer is longer than the shortest entry.
+    static final int ENTRIES_MAX = 10_000;
+
     private static final ObjectMapper JSON = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -96,6 +100,10 @@ final class JsonBody {
         if (values == null || values.isNull()) {
             throw bad("\"" + name + "\" is missing");
         }
+        if (!values.isArray()) {
+            throw bad("\"" + name + "\" must be an array of strings");
+        }
+        boundedList(values, name);
         List<String> texts = new ArrayList<>();
         for (JsonNode value : values) {
             if (!value.isTextual()) {
@@ -103,10 +111,13 @@ final class JsonBody {
             }
             texts.add(value.textValue());
         }
-        if (!values.isArray()) {
-            throw bad("\"" + name + "\" must be an array of strings");
-        }
         return texts;
+    }
+
+    static void boundedList(JsonNode values, String name) {
+        if (values.size() > ENTRIES_MAX) {
+            throw bad("\"" + name + "\" has more than " + ENTRIES_MAX + " entries; send them in several requests");
+        }
     }
 
     static RequestException bad(String message) {

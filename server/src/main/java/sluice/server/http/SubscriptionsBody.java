@@ -76,6 +76,7 @@ final class SubscriptionsBody {
         if (!entries.isArray()) {
             throw JsonBody.bad("\"subscriptions\" must be an array");
         }
+        JsonBody.boundedList(entries, "subscriptions");
         List<SubscriptionRequest> subscriptions = new ArrayList<>();
         for (JsonNode entry : entries) {
             subscriptions.add(entry(entry));

@@ -8,7 +8,11 @@ import sluice.core.shape.Operation;
 
 /// Figures about what was granted, refused and withheld. Thread-safe.
 public final class AuthorizationMetrics {
+    /// Reasons with a label of their own: they name functions, which come and go.
+    static final int REASONS_MAX = 200;
+
     private final TableNames tables;
+    private final LabelWords reasons = new LabelWords(REASONS_MAX);
     private final Counter resolutions;
     private final Histogram resolveSeconds;
     private final Counter probes;
@@ -145,9 +149,10 @@ public final class AuthorizationMetrics {
         byTable(probesWithheld, tables, schema, table).inc();
     }
 
-    /// @param reason the kind of node that has no compiled form, one of a fixed few
+    /// @param reason what has no compiled form; past a bound new ones share a label
     public void compileFailed(String schema, String table, String reason) {
-        byTable(compileFailures, schema, table, reason).inc();
+        byTable(compileFailures, schema, table, reasons.admits(reason) ? reason : TableNames.OTHER)
+                .inc();
     }
 
     public void unknown(String schema, String table, Operation operation) {

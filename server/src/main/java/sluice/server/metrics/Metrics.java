@@ -28,8 +28,12 @@ public final class Metrics {
         0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5
     };
 
+    /// Columns with a label of their own; past it the rest of each table share one.
+    static final int COLUMNS_MAX = 10_000;
+
     private final Figures figures = new Figures();
     private final TableNames tables = new TableNames();
+    private final LabelWords columns = new LabelWords(COLUMNS_MAX);
     private final AuthorizationMetrics authorization = new AuthorizationMetrics(figures, tables);
     private final ChannelMetrics channels = new ChannelMetrics(figures);
 
@@ -77,6 +81,8 @@ public final class Metrics {
             "table");
     private final Counter toastUnchanged = figures.counter(
             "sluice_toast_unchanged_total", "Values the log left out as unchanged.", "schema", "table", "column");
+    private final Counter changesTruncated = figures.counter(
+            "sluice_changes_truncated_total", "Changes cut to their key for their size.", "schema", "table");
     private final Counter evaluationErrors = figures.counter(
             "sluice_evaluation_errors_total",
             "Rules or filters that raised an error on a row, which was withheld.",
@@ -263,13 +269,19 @@ public final class Metrics {
     }
 
     public void toastUnchanged(String schema, String table, String column) {
-        if (tables.admits(schema, table)) {
-            toastUnchanged.labelValues(schema, table, column).inc();
-        } else {
+        if (!tables.admits(schema, table)) {
             toastUnchanged
                     .labelValues(TableNames.OTHER, TableNames.OTHER, TableNames.OTHER)
                     .inc();
+        } else if (columns.admits(schema + "." + table + "." + column)) {
+            toastUnchanged.labelValues(schema, table, column).inc();
+        } else {
+            toastUnchanged.labelValues(schema, table, TableNames.OTHER).inc();
         }
+    }
+
+    public void changeTruncated(String schema, String table) {
+        AuthorizationMetrics.byTable(changesTruncated, tables, schema, table).inc();
     }
 
     public void evaluationFailed(String schema, String table) {

@@ -114,7 +114,7 @@ class WireFilesPgTest {
             ok(sluice, "/unsubscribe", token, "{" + id + ",\"subs\":[\"r\"]}");
             String admin = sluice.token(BOB, "service_role");
             ok(sluice, "/admin/jwks/refresh", admin, "");
-            ok(sluice, "/admin/shapes/drop", admin, "{\"table\":\"notes\",\"eq\":{\"kind\":\"a\"}}");
+            ok(sluice, "/admin/shapes/drop", admin, "{\"table\":\"notes\",\"equalities\":{\"kind\":\"a\"}}");
 
             for (String path : List.of("/stream", "/subscribe", "/unsubscribe", "/publish", "/presence", "/token")) {
                 assertThat(answer(sluice, path, token, "{\"x\":1}")).as(path).isEqualTo(400);

@@ -243,6 +243,33 @@ class ControlRequestsTest {
         assertThat(server.drops).isEmpty();
     }
 
+    @Test
+    void a_list_of_labels_or_of_equalities_has_a_bound() throws Exception {
+        String labels = "\"x\",".repeat(9_999) + "\"x\"";
+        assertThat(post("/unsubscribe", alice(), "{\"stream_id\":\"s\",\"subs\":[" + labels + "]}")
+                        .status())
+                .isEqualTo(200);
+        assertError(
+                post("/unsubscribe", alice(), "{\"stream_id\":\"s\",\"subs\":[" + labels + ",\"x\"]}"),
+                400,
+                "bad_request");
+        StringBuilder equalities = new StringBuilder("\"c0\":0");
+        for (int i = 1; i < 100; i++) {
+            equalities.append(",\"c").append(i).append("\":0");
+        }
+        assertThat(post("/admin/shapes/drop", administrator(), selection(equalities.toString()))
+                        .status())
+                .isEqualTo(200);
+        assertError(
+                post("/admin/shapes/drop", administrator(), selection(equalities + ",\"more\":0")),
+                400,
+                "bad_request");
+    }
+
+    private static String selection(String equalities) {
+        return "{\"table\":\"docs\",\"equalities\":{" + equalities + "}}";
+    }
+
     private static String administrator() {
         return bearer(server.tokens.ofRole("service_role"));
     }
@@ -268,7 +295,7 @@ class ControlRequestsTest {
         RawClient.Reply reply = post(
                 "/admin/shapes/drop",
                 administrator(),
-                "{\"table\":\"docs\",\"eq\":{\"project\":\"p\",\"level\":7,\"open\":true},"
+                "{\"table\":\"docs\",\"equalities\":{\"project\":\"p\",\"level\":7,\"open\":true},"
                         + "\"identity\":{\"sub\":\"u\",\"role\":\"r\"}}");
         assertThat(reply.body()).isEqualTo("{\"dropped\":2}\n");
         DropCall drop = server.drops.poll(10, TimeUnit.SECONDS);
@@ -291,14 +318,14 @@ class ControlRequestsTest {
                 "",
                 "{}",
                 "{\"table\":\"docs\"}",
-                "{\"table\":\"docs\",\"eq\":{}}",
-                "{\"table\":\"docs\",\"eq\":[\"a\"]}",
-                "{\"table\":\"docs\",\"eq\":{\"a\":null}}",
-                "{\"table\":\"docs\",\"eq\":{\"a\":[1]}}",
-                "{\"eq\":{\"a\":1}}",
-                "{\"table\":\"docs\",\"eq\":{\"a\":1},\"identity\":7}",
-                "{\"table\":\"docs\",\"eq\":{\"a\":1},\"identity\":{\"user\":\"u\"}}",
-                "{\"table\":\"docs\",\"eq\":{\"a\":1},\"filter\":\"a=eq.1\"}"
+                "{\"table\":\"docs\",\"equalities\":{}}",
+                "{\"table\":\"docs\",\"equalities\":[\"a\"]}",
+                "{\"table\":\"docs\",\"equalities\":{\"a\":null}}",
+                "{\"table\":\"docs\",\"equalities\":{\"a\":[1]}}",
+                "{\"equalities\":{\"a\":1}}",
+                "{\"table\":\"docs\",\"equalities\":{\"a\":1},\"identity\":7}",
+                "{\"table\":\"docs\",\"equalities\":{\"a\":1},\"identity\":{\"user\":\"u\"}}",
+                "{\"table\":\"docs\",\"equalities\":{\"a\":1},\"filter\":\"a=eq.1\"}"
             })
     void a_selection_without_a_table_and_an_equality_drops_nothing(String body) throws Exception {
         assertError(post("/admin/shapes/drop", administrator(), body), 400, "bad_request");

@@ -219,7 +219,7 @@ class ProtocolExamplesTest {
             """);
         bodies.put("TokenRequest", "{\"stream_id\": \"n1\", \"access_token\": \"t\"}");
         bodies.put("DropRequest", """
-            {"schema": "public", "table": "documents", "eq": {"a": 1, "b": true, "c": "x"},
+            {"schema": "public", "table": "documents", "equalities": {"a": 1, "b": true, "c": "x"},
              "identity": {"sub": "s", "role": "r"}}\
             """);
         bodies.put("Subscription", shape);

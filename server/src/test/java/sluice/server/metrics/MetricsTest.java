@@ -172,6 +172,23 @@ class MetricsTest {
     }
 
     @Test
+    void however_many_columns_and_functions_are_made_and_renamed_the_labels_stay_bounded() {
+        for (int i = 0; i < Metrics.COLUMNS_MAX + 5; i++) {
+            metrics.toastUnchanged("public", "docs", "c" + i);
+        }
+        for (int i = 0; i < AuthorizationMetrics.REASONS_MAX + 7; i++) {
+            metrics.authorization().compileFailed("public", "docs", "function \"public.f" + i + "\"");
+        }
+        assertThat(scrape().lines().filter(line -> line.startsWith("sluice_toast_unchanged_total{")))
+                .hasSize(Metrics.COLUMNS_MAX + 1)
+                .contains("sluice_toast_unchanged_total{column=\"other\",schema=\"public\",table=\"docs\"} 5.0");
+        assertThat(scrape().lines().filter(line -> line.startsWith("sluice_authz_compile_failures_total{")))
+                .hasSize(AuthorizationMetrics.REASONS_MAX + 1)
+                .contains("sluice_authz_compile_failures_total"
+                        + "{reason=\"other\",schema=\"public\",table=\"docs\"} 7.0");
+    }
+
+    @Test
     void the_jvm_is_measured_on_request() {
         assertThat(new String(Metrics.withJvm().scrape(), StandardCharsets.UTF_8))
                 .contains("jvm_memory_used_bytes");
