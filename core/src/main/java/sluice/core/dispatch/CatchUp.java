@@ -198,7 +198,7 @@ final class CatchUp {
             }
             commit = lane.upcoming(buffer);
             if (commit == null) {
-                return caughtUp(lanes, lane);
+                return caughtUp(lanes, lane, now);
             }
             Lane.Images images = dispatch.bypasses(stream) ? Lane.Images.EVERY : Lane.Images.NET;
             lane.begin(commit, buffer, images);
@@ -293,7 +293,7 @@ final class CatchUp {
         return true;
     }
 
-    private boolean caughtUp(Lanes lanes, Lane lane) {
+    private boolean caughtUp(Lanes lanes, Lane lane, Instant now) {
         StreamState stream = lane.stream();
         Subscription only = lane.only();
         if (only == null) {
@@ -305,6 +305,7 @@ final class CatchUp {
         } else {
             lanes.apart.remove(lane);
             only.goLive();
+            dispatch.tellWithheld(only, now);
             Frames.give(sink, stream, new StreamEvent.Live(only.label(), host.position()));
         }
         return true;

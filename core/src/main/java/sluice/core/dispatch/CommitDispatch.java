@@ -15,6 +15,7 @@ import sluice.core.event.StreamEvent;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.resume.BufferedCommit;
+import sluice.core.resume.UntoldChanges;
 import sluice.core.shape.Operation;
 import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.CloseReason;
@@ -114,7 +115,10 @@ final class CommitDispatch implements Probes.Listener {
         this.ends = new TransactionEnds(sink);
         this.parts = new CommitParts(host, sink, ends, settings);
         this.held = new HeldRelease(
-                host, new HeldRelease.Ports(sink, withheld, ends, probes, metrics::cut), settings, new RowJudge(metrics, checks));
+                host,
+                new HeldRelease.Ports(sink, withheld, ends, probes, metrics::cut),
+                settings,
+                new RowJudge(metrics, checks));
         this.leases = new Leases(host, probes.unseen(), effects, metrics, settings);
     }
 
@@ -407,7 +411,26 @@ final class CommitDispatch implements Probes.Listener {
     }
 
     private void withhold(Subscription subscription, Operation operation) {
-        withheld.withhold(subscription, operation, host.table(subscription.relationOid()));
+        withheld.withhold(subscription, operation, commit.lsn(), host.table(subscription.relationOid()));
+    }
+
+    private void tellWithheld() {
+        withheld.tell(now, givenUntil());
+    }
+
+    /// No stream was given a later position.
+    private Lsn givenUntil() {
+        return host.position().max(commit.lsn());
+    }
+
+    /// The subscription is about to be told that it is where the log is: what was withheld of it comes before.
+    void tellWithheld(Subscription subscription, Instant at) {
+        withheld.tellAtOnce(subscription, at, givenUntil());
+    }
+
+    /// What clients that left may not have heard of.
+    UntoldChanges untold() {
+        return withheld.untold();
     }
 
     /// The commit is complete: what nothing waits for is released, and each shard gets its batch.
@@ -422,7 +445,7 @@ final class CommitDispatch implements Probes.Listener {
         }
         ends.end();
         sink.endCommit();
-        withheld.tell(now);
+        tellWithheld();
         change = null;
         table = null;
     }
@@ -433,7 +456,7 @@ final class CommitDispatch implements Probes.Listener {
         probes.tick(at);
         checks.tick();
         leases.tick();
-        withheld.tell(at);
+        tellWithheld();
     }
 
     @Override
@@ -443,8 +466,23 @@ final class CommitDispatch implements Probes.Listener {
 
     @Override
     public void withheld(HeldEvent event) {
-        withhold(event.subscription(), ChangedRow.operation(event.change()));
+        Subscription subscription = event.subscription();
+        withheld.withhold(
+                subscription,
+                ChangedRow.operation(event.change()),
+                heldCommit(event),
+                host.table(subscription.relationOid()));
         settle(event);
+    }
+
+    /// The commit of an event that waits; of one that no longer does, the earliest there can be.
+    private static Lsn heldCommit(HeldEvent event) {
+        for (HeldCommit waiting : event.subscription().stream().held()) {
+            if (waiting.events().contains(event)) {
+                return waiting.commitLsn();
+            }
+        }
+        return Lsn.ZERO;
     }
 
     private void settle(HeldEvent event) {
@@ -453,7 +491,7 @@ final class CommitDispatch implements Probes.Listener {
             held.release(stream, now);
             ends.end();
             sink.endCommit();
-            withheld.tell(now);
+            tellWithheld();
         }
     }
 
@@ -483,7 +521,7 @@ final class CommitDispatch implements Probes.Listener {
             held.release(stream, now);
             ends.end();
             sink.endCommit();
-            withheld.tell(at);
+            tellWithheld();
         }
     }
 

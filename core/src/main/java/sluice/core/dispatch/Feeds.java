@@ -12,6 +12,7 @@ import sluice.core.resume.BufferedBroadcast;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;
+import sluice.core.resume.UntoldChanges;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.stream.ChannelSubscription;
@@ -38,6 +39,7 @@ final class Feeds {
     private final EngineMetrics metrics;
     private final EngineSettings.Feeding settings;
     private final ResumeBuffer buffer;
+    private final UntoldChanges untold;
     private final CatchUp catchUp;
     private final SnapshotReads snapshots;
     private String history = "";
@@ -49,6 +51,7 @@ final class Feeds {
         this.metrics = ports.metrics();
         this.settings = settings.feeding();
         this.buffer = new ResumeBuffer(settings.feeding().buffer());
+        this.untold = dispatch.untold();
         this.catchUp = new CatchUp(host, dispatch, sink, settings, buffer);
         this.snapshots = new SnapshotReads(host, catchUp, ports, settings);
     }
@@ -143,6 +146,7 @@ final class Feeds {
     @Nullable
     Resumed install(Subscription subscription, TableState table, String rightsDigest) {
         subscription.startsWith(host.order().unseen().count());
+        subscription.history(rightsDigest);
         ResumePosition position = subscription.request().resume();
         if (position != null) {
             Resumed outcome = resume(subscription, table, position, rightsDigest);
@@ -190,6 +194,7 @@ final class Feeds {
                 && position.scope() == ResumePosition.Scope.SHAPE
                 && !lsn.isAfter(host.position())
                 && !lsn.isBefore(table.movedUntil())
+                && !untold.mayBeBefore(table.relation().oid(), told == null ? null : rightsDigest, lsn)
                 && buffer.covers(table.relation().oid(), lsn);
     }
 
@@ -230,6 +235,7 @@ final class Feeds {
     void tick(Instant now) {
         long pinned = Math.min(host.order().unseen().oldest(), Math.min(catchUp.readsFrom(), snapshots.readsFrom()));
         buffer.tick(now, pinned);
+        untold.tick(buffer::covers);
         catchUp.tick();
         snapshots.tick();
         metrics.buffered(buffer.weightBytes(), buffer.age(now));

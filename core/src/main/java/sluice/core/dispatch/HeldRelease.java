@@ -121,7 +121,8 @@ final class HeldRelease {
                     case SEND -> event.decide(judge.delivery());
                     case WITHHOLD -> {
                         event.drop();
-                        withheld.withhold(subscription, ChangedRow.operation(event.change()), subscribed);
+                        withheld.withhold(
+                                subscription, ChangedRow.operation(event.change()), commit.commitLsn(), subscribed);
                     }
                     case PROBE -> {
                         event.waitAgain();
@@ -129,7 +130,8 @@ final class HeldRelease {
                                 new Probes.Commit(commit.xid(), commit.commitLsn(), now.plus(settings.stampWait()));
                         if (!probes.ask(event, judge.delivery(), subscribed, about, now)) {
                             event.drop();
-                            withheld.withhold(subscription, ChangedRow.operation(event.change()), subscribed);
+                            withheld.withhold(
+                                    subscription, ChangedRow.operation(event.change()), commit.commitLsn(), subscribed);
                         }
                     }
                 }

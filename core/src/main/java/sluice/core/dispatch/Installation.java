@@ -111,7 +111,6 @@ final class Installation {
     }
 
     private SubscriptionResult result(SubscribeFlow.Entry entry, Duration took) {
-        String label = entry.request().label();
         ChannelRequest channel = entry.request().channel();
         if (channel != null) {
             return result(entry, channel);
@@ -123,7 +122,8 @@ final class Installation {
             refusal = new RequestException(
                     ErrorCode.TOO_MANY_UNINDEXED_SHAPES,
                     "this server admits " + host.settings().unindexedShapesMax()
-                            + " shapes without an equality (SLUICE_UNINDEXED_SHAPES_MAX); add eq or in outside or(...)");
+                            + " shapes without an equality (SLUICE_UNINDEXED_SHAPES_MAX); add eq or in outside"
+                            + " or(...)");
         }
         if (refusal != null || table == null) {
             RequestException shown =

@@ -82,7 +82,7 @@ final class InstalledShapes {
                     .log(
                             subscription,
                             Installation.notice(
-                                    "subscription revoked",
+                                            "subscription revoked",
                                             stream,
                                             subscription.label(),
                                             new RequestException(code, message))

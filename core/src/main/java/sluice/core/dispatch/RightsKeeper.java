@@ -271,8 +271,10 @@ final class RightsKeeper {
         }
     }
 
-    /// These policies are decided by PostgreSQL from here on.
+    /// These policies are decided by PostgreSQL from here on. What was decided by them before may be wrong: nobody
+    /// goes on from a position of before, whether or not he heard of it.
     void recompose(TableState table, Origin.Question question) {
+        table.moved(new Lsn(host.dispatchedUntil().bits() + 1));
         List<Subscription> meant = new ArrayList<>();
         for (Subscription subscription : table.index().all()) {
             Origin origin = subscription.rule().origin();

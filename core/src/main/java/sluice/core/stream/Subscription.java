@@ -60,6 +60,8 @@ public final class Subscription {
     private long withheld;
     private long withheldTold;
     private Instant toldAt = Instant.EPOCH;
+    private @Nullable Lsn untoldFrom;
+    private String history = "";
 
     public Subscription(StreamState stream, String label, Grant grant) {
         this.stream = stream;
@@ -322,13 +324,33 @@ public final class Subscription {
         withheld++;
     }
 
+    /// The earliest commit with a withheld change that the subscriber was not told of, null when there is none.
+    public @Nullable Lsn untoldFrom() {
+        return untoldFrom;
+    }
+
+    public void untoldFrom(@Nullable Lsn commit) {
+        untoldFrom = commit;
+    }
+
+    /// What its positions are told apart by.
+    public String history() {
+        return history;
+    }
+
+    public void history(String digest) {
+        history = digest;
+    }
+
     /// How many withheld changes the subscriber is to be told of now; telling forgets them.
     ///
     /// @return 0 when there are none, or it was told less than ten seconds ago
     public long tellWithheld(Instant now) {
-        if (now.isBefore(toldAt.plusSeconds(TELLING_SECONDS_MIN))) {
-            return 0;
-        }
+        return now.isBefore(toldAt.plusSeconds(TELLING_SECONDS_MIN)) ? 0 : tellWithheldAtOnce(now);
+    }
+
+    /// The same, however lately it was told.
+    public long tellWithheldAtOnce(Instant now) {
         long untold = withheld - withheldTold;
         withheldTold = withheld;
         toldAt = untold > 0 ? now : toldAt;

@@ -90,6 +90,31 @@ class CrossChecksTest {
     }
 
     @Test
+    void a_client_that_left_before_it_heard_of_a_row_decided_wrongly_is_not_resumed() {
+        Received stream = world.open("s", notesShape("a"));
+        World.Commit seen = world.commit(insert("1", "alice", "x"));
+        answer(true);
+        world.hangUp(stream);
+        poll("same", world.stamp());
+        assertThat(world.counts.of("downgraded")).isEqualTo(1);
+
+        assertThat(world.open(
+                                "again",
+                                ResumeTest.resuming("a", seen.transaction().commitLsn()))
+                        .only("ready"))
+                .contains("\"resumed\":false");
+        assertThat(world.open("end", ResumeTest.resuming("a", world.engine.position()))
+                        .only("ready"))
+                .contains("\"resumed\":false");
+        World.Commit later = world.commit(insert("2", "alice", "x"));
+        assertThat(world.open(
+                                "later",
+                                ResumeTest.resuming("a", later.transaction().commitLsn()))
+                        .only("ready"))
+                .contains("\"resumed\":true");
+    }
+
+    @Test
     void a_row_kept_back_wrongly_leaves_the_rule_to_postgresql() {
         Received stream = world.open("s", notesShape("a"));
         world.commit(insert("1", "alice", "x"));

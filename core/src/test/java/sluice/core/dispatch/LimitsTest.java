@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import sluice.core.dispatch.ControlRequest.Presence.Action;
 import sluice.core.error.ErrorCode;
@@ -123,19 +124,11 @@ class LimitsTest {
     }
 
     private static SubscriptionRequest naming(
-            String label,
-            @org.jspecify.annotations.Nullable List<String> columns,
-            @org.jspecify.annotations.Nullable List<String> operations) {
+            String label, @Nullable List<String> columns, @Nullable List<String> operations) {
         return new SubscriptionRequest(
                 label,
                 new ShapeRequest(
-                        "public",
-                        "notes",
-                        null,
-                        columns,
-                        operations,
-                        ShapeRequest.Transitions.NOT_REPORTED,
-                        List.of()),
+                        "public", "notes", null, columns, operations, ShapeRequest.Transitions.NOT_REPORTED, List.of()),
                 null);
     }
 
@@ -169,21 +162,47 @@ class LimitsTest {
         for (int i = 0; i < 20; i++) {
             String subject = "s" + i;
             subjects.add(subject);
-            Received passing = channels.open(subject, subject, join("r", "room:1"));
-            assertThat(channels.ask(subject, subject, presence("room:1", Action.TRACK, "1")))
+            present(subject);
+            assertThat(channels.ask(subject, subject, presence("room:1", Action.UNTRACK, "1")))
                     .isEqualTo(new ControlAnswer.Done());
-            world.hangUp(passing);
         }
         world.pass(Duration.ofMillis(1500));
 
         List<String> diffs = watcher.presence();
-        assertThat(diffs).hasSizeGreaterThan(2).allSatisfy(diff -> assertThat(diff.split("\"ref\"", -1))
-                .hasSizeLessThanOrEqualTo(1 + 6));
+        assertThat(diffs)
+                .hasSizeGreaterThan(2)
+                .allSatisfy(diff -> assertThat(diff.split("\"ref\"", -1)).hasSizeLessThanOrEqualTo(1 + 6));
         for (String subject : subjects) {
             assertThat(diffs.stream().filter(diff -> diff.contains('"' + subject + '"')))
                     .as(subject)
                     .isNotEmpty();
         }
+    }
+
+    @Test
+    void a_member_that_leaves_fills_a_difference_too() {
+        Received watcher = channels.open("w", "w", join("r", "room:1"));
+        List<Received> members = new ArrayList<>();
+        for (String subject : List.of("a", "b", "c")) {
+            members.add(present(subject));
+        }
+        world.pass(Duration.ofMillis(1500));
+        world.hangUp(members.get(0));
+        for (String subject : List.of("d", "e", "f", "g")) {
+            world.hangUp(present(subject));
+        }
+        assertThat(watcher.presence()).hasSize(1);
+
+        world.hangUp(members.get(1));
         world.commit(insert("1", "alice", "x"));
+
+        assertThat(watcher.presence()).hasSize(2).last().asString().contains("\"a\"", "\"g\"", "\"b\"");
+    }
+
+    private Received present(String subject) {
+        Received stream = channels.open(subject, subject, join("r", "room:1"));
+        assertThat(channels.ask(subject, subject, presence("room:1", Action.TRACK, "1")))
+                .isEqualTo(new ControlAnswer.Done());
+        return stream;
     }
 }

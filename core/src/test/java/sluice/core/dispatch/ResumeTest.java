@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.resume.ResumeBuffer;
+import sluice.core.session.Identity;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.transaction.Change;
@@ -24,7 +25,7 @@ import sluice.core.wal.ResumePosition.Scope;
 class ResumeTest {
     private final World world = new World();
 
-    private static SubscriptionRequest resuming(String label, @Nullable Lsn lsn) {
+    static SubscriptionRequest resuming(String label, @Nullable Lsn lsn) {
         return resuming(label, lsn, null, Scope.SHAPE);
     }
 
@@ -278,5 +279,150 @@ class ResumeTest {
 
         assertThat(stream.only("error")).contains("resume_too_old", "\"sub\":\"a\"", "resnapshot");
         assertThat(stream.closed).isNull();
+    }
+
+    /// Whether hers or not cannot be told: the owner's value was left out of the log.
+    private static Change undecidable(String id) {
+        return World.update(null, World.tuple(id, World.UNCHANGED, "x"));
+    }
+
+    private String resumed(Lsn lsn) {
+        var stream = world.open("again", resuming("a", lsn));
+        String ready = stream.only("ready");
+        world.hangUp(stream);
+        return ready.replaceAll("(?s).*\"resumed\":(true|false).*", "$1");
+    }
+
+    @Test
+    void a_client_that_left_before_it_was_told_of_withheld_changes_is_not_resumed_past_them() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+        World.Commit before = world.commit(insert("1", "alice", "x"));
+        world.commit(undecidable("1"));
+        World.Commit told = world.commit(insert("2", "alice", "x"));
+        World.Commit untold = world.commit(undecidable("2"));
+        World.Commit seen = world.commit(insert("3", "alice", "x"));
+        assertThat(warnings(alice)).isEqualTo(1);
+        world.hangUp(alice);
+
+        assertThat(resumed(lsn(seen))).isEqualTo("false");
+        assertThat(resumed(lsn(untold))).isEqualTo("true");
+        assertThat(resumed(lsn(told))).isEqualTo("true");
+        assertThat(resumed(lsn(before))).isEqualTo("true");
+
+        world.pass(Duration.ofSeconds(1));
+        World.Commit later = world.commit(insert("4", "alice", "x"));
+        assertThat(resumed(lsn(seen))).isEqualTo("false");
+        assertThat(resumed(lsn(later))).isEqualTo("true");
+    }
+
+    private static long warnings(Received stream) {
+        return stream.frames.stream()
+                .filter(frame -> frame.contains("changes_withheld"))
+                .count();
+    }
+
+    @Test
+    void a_client_that_was_told_of_withheld_changes_is_resumed_from_what_it_was_given_after_that() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+        world.commit(undecidable("1"));
+        world.commit(undecidable("2"));
+        World.Commit before = world.commit(insert("3", "alice", "x"));
+        world.pass(Duration.ofSeconds(10));
+        assertThat(warnings(alice)).isEqualTo(2);
+        World.Commit after = world.commit(insert("4", "alice", "x"));
+        world.hangUp(alice);
+
+        assertThat(resumed(lsn(before))).isEqualTo("false");
+        assertThat(resumed(lsn(after))).isEqualTo("true");
+    }
+
+    @Test
+    void a_stream_that_is_open_still_counts_as_one_that_was_not_told() {
+        world.plan = granted(ownedBy("alice"));
+        world.open("alice", notesShape("a"));
+        world.commit(undecidable("1"));
+        world.commit(undecidable("2"));
+        World.Commit seen = world.commit(insert("3", "alice", "x"));
+
+        assertThat(resumed(lsn(seen))).isEqualTo("false");
+    }
+
+    @Test
+    void a_shape_left_and_subscribed_again_on_its_stream_is_not_resumed_past_what_it_was_not_told_of() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+        world.commit(undecidable("1"));
+        world.commit(undecidable("2"));
+        World.Commit seen = world.commit(insert("3", "alice", "x"));
+        var caller = new Identity("alice", "authenticated", "{}", world.now().plusSeconds(3600));
+        world.step(new Input.Control(1, "alice", caller, new ControlRequest.Unsubscribe(List.of("a"))));
+        world.forgetEffects();
+        world.subscribe("alice", resuming("a", lsn(seen)));
+
+        var answer =
+                (ControlAnswer.Subscribed) world.take(Effect.Answered.class).answer();
+        assertThat(answer.results().getFirst().outcome().toString()).contains("resumed=false");
+        assertThat(alice.closed).isNull();
+    }
+
+    @Test
+    void a_new_token_does_not_make_a_withheld_change_forgotten() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+        world.commit(undecidable("1"));
+        world.commit(undecidable("2"));
+        World.Commit seen = world.commit(insert("3", "alice", "x"));
+        var renewed = new Identity("alice", "authenticated", "{}", world.now().plusSeconds(7200));
+        world.step(new Input.Control(1, "alice", renewed, new ControlRequest.Token()));
+
+        assertThat(resumed(lsn(seen))).isEqualTo("false");
+        world.pass(Duration.ofSeconds(10));
+        assertThat(warnings(alice)).isEqualTo(2);
+    }
+
+    @Test
+    void who_holds_another_shape_with_its_history_is_resumed() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+        var filtered = world.open("bob", World.filtered("a", "id=eq.1"));
+        world.step(new Input.FoldsAnswer(
+                world.take(Effect.AskFolds.class).questionId(), List.of(new FoldAnswer.Value("1"))));
+        String other = history(filtered);
+        String own = history(alice);
+        world.commit(undecidable("2"));
+        world.commit(undecidable("3"));
+        World.Commit seen = world.commit(insert("4", "alice", "x"));
+
+        assertThat(world.open("again", resuming("a", lsn(seen), own, Scope.SHAPE))
+                        .only("ready"))
+                .contains("\"resumed\":false");
+        ShapeRequest shape = World.filtered("a", "id=eq.1").shape();
+        assertThat(shape).isNotNull();
+        var bob = world.open(
+                "bob2",
+                new SubscriptionRequest("a", shape.resumedAt(new ResumePosition(lsn(seen), other, Scope.SHAPE)), null));
+        if (world.asked(Effect.AskFolds.class)) {
+            world.step(new Input.FoldsAnswer(
+                    world.take(Effect.AskFolds.class).questionId(), List.of(new FoldAnswer.Value("1"))));
+        }
+        assertThat(bob.only("ready")).contains("\"resumed\":true");
+    }
+
+    @Test
+    void what_a_replay_withheld_is_told_before_its_subscription_is_live() {
+        world.plan = granted(ownedBy("alice"));
+        World.Commit first = world.commit(undecidable("1"));
+        world.commit(undecidable("2"));
+        world.commit(undecidable("3"));
+
+        var stream = world.open("alice", resuming("a", lsn(first)));
+
+        assertThat(stream.frames).last().asString().startsWith("event: live");
+        assertThat(stream.frames.stream().filter(frame -> frame.contains("changes_withheld")))
+                .last()
+                .asString()
+                .contains("2 changes");
     }
 }

@@ -69,7 +69,10 @@ final class StreamOpening {
         }
         if (!context.reserveStream()) {
             context.metrics().streamRefused(StreamRefusal.MAX_STREAMS);
-            refuse(reader, ErrorCode.TOO_MANY_STREAMS, "this server holds as many streams as it may (SLUICE_MAX_STREAMS); try again later");
+            refuse(
+                    reader,
+                    ErrorCode.TOO_MANY_STREAMS,
+                    "this server holds as many streams as it may (SLUICE_MAX_STREAMS); try again later");
             return;
         }
         if (!context.sessions().mustAsk(identity)) {

@@ -252,7 +252,8 @@ class ControlPgTest {
                     id,
                     tenant("red"),
                     shape("fixed", "docs", ",\"filter\":\"tenant=eq.red\"") + "," + shape("open", "docs", ""));
-            String body = "{\"table\":\"docs\",\"equalities\":{\"tenant\":\"red\"},\"identity\":{\"sub\":\"" + ALICE + "\"}}";
+            String body =
+                    "{\"table\":\"docs\",\"equalities\":{\"tenant\":\"red\"},\"identity\":{\"sub\":\"" + ALICE + "\"}}";
             assertThat(sluice.post("/admin/shapes/drop", sluice.sign(tenant("red")), body)
                             .statusCode())
                     .isEqualTo(403);

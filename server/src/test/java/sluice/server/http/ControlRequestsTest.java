@@ -261,9 +261,7 @@ class ControlRequestsTest {
                         .status())
                 .isEqualTo(200);
         assertError(
-                post("/admin/shapes/drop", administrator(), selection(equalities + ",\"more\":0")),
-                400,
-                "bad_request");
+                post("/admin/shapes/drop", administrator(), selection(equalities + ",\"more\":0")), 400, "bad_request");
     }
 
     private static String selection(String equalities) {

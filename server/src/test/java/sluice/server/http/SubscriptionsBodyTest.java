@@ -50,11 +50,10 @@ class SubscriptionsBodyTest {
     @Test
     void a_request_has_as_many_entries_as_a_stream_may_ever_have_and_not_one_more() {
         assertThat(parse(entries(10_000))).hasSize(10_000);
-        assertThatThrownBy(() -> parse(entries(10_001)))
-                .isInstanceOfSatisfying(RequestException.class, refused -> {
-                    assertThat(refused.code()).isEqualTo(ErrorCode.BAD_REQUEST);
-                    assertThat(refused).hasMessageContaining("more than 10000 entries");
-                });
+        assertThatThrownBy(() -> parse(entries(10_001))).isInstanceOfSatisfying(RequestException.class, refused -> {
+            assertThat(refused.code()).isEqualTo(ErrorCode.BAD_REQUEST);
+            assertThat(refused).hasMessageContaining("more than 10000 entries");
+        });
     }
 
     private static String entries(int count) {
