@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Tier;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.event.SubscriptionResult.Indexing;
@@ -11,10 +12,21 @@ import sluice.core.event.SubscriptionResult.Indexing;
 /// What was open at one moment, and the catalog that was gone by.
 ///
 /// @param groups subscriptions of one table, tier and way of being found; each once
-public record Census(CatalogImage catalog, int streams, List<Group> groups) {
+/// @param blindness why it is not learnt which sessions end, null where it is, or where none ever do
+public record Census(
+        CatalogImage catalog,
+        int streams,
+        List<Group> groups,
+        @Nullable Blindness blindness) {
     public Census {
         groups = List.copyOf(groups);
     }
+
+    /// A table whose changes do not say who may no longer be served.
+    ///
+    /// @param table `schema.table`
+    /// @param remedy the SQL that would make them say so
+    public record Blindness(String table, String reason, String remedy) {}
 
     /// @param table `schema.table`
     /// @param subscriptions at least 1
@@ -56,6 +68,14 @@ public record Census(CatalogImage catalog, int streams, List<Group> groups) {
             }
         }
         List<Finding> findings = new ArrayList<>();
+        Blindness blind = blindness;
+        if (blind != null) {
+            findings.add(Finding.of(
+                    Finding.Code.REVOCATIONS_UNSEEN,
+                    blind.table(),
+                    null,
+                    new Finding.Text(blind.reason(), "nobody with a session or a subject is served", blind.remedy())));
+        }
         probed.forEach((table, count) -> findings.add(Finding.of(
                 Finding.Code.TIER_C_SUBSCRIPTIONS,
                 table,

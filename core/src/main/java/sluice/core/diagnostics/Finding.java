@@ -37,6 +37,7 @@ public record Finding(
 
     /// What is known from the catalog and the subscriptions. The start-up validation has codes of its own.
     public enum Code {
+        REVOCATIONS_UNSEEN("revocations_unseen", Severity.HIGH),
         TIER_C_POLICY("tier_c_policy", Severity.HIGH),
         TIER_C_SUBSCRIPTIONS("tier_c_subscriptions", Severity.HIGH),
         POLICY_UNPARSEABLE("policy_unparseable", Severity.HIGH),

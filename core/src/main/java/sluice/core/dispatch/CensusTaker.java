@@ -17,7 +17,7 @@ final class CensusTaker {
 
     private CensusTaker() {}
 
-    static Census count(RightsKeeper rights, Iterable<StreamState> streams) {
+    static Census count(RightsKeeper rights, Iterable<StreamState> streams, Census.@Nullable Blindness blindness) {
         Map<Kind, Integer> counts = new LinkedHashMap<>();
         int open = 0;
         for (StreamState stream : streams) {
@@ -39,6 +39,6 @@ final class CensusTaker {
                 groups.add(new Census.Group(table.relation().qualifiedName(), kind.tier(), kind.indexing(), count));
             }
         });
-        return new Census(rights.catalog(), open, groups);
+        return new Census(rights.catalog(), open, groups, blindness);
     }
 }

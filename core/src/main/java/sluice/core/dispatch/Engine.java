@@ -185,7 +185,8 @@ public final class Engine
             case Input.HookAnswered(var id, var answer, var random) ->
                 channels.hooks().answered(id, answer, random);
             case Input.DropShapes(var id, var selection) -> desk.drop(id, selection);
-            case Input.Count(var id) -> effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.all())));
+            case Input.Count(var id) ->
+                effects.emit(new Effect.Counted(id, CensusTaker.count(rights, streams.all(), sessions.blindness())));
             case Input.Lagging(var late) -> streams.lag().is(late);
             case Input.Tick() -> tick();
             case Input.SnapshotRead(var id, var outcome) -> feeds.read(id, outcome);

@@ -12,9 +12,8 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
-import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
-import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.diagnostics.Census.Blindness;
 import sluice.core.dispatch.EngineMetrics.RevocationSource;
 import sluice.core.error.ErrorCode;
 import sluice.core.pgoutput.RelationDefinition;
@@ -73,7 +72,7 @@ final class SessionWatch {
     private @Nullable CatalogImage seenCatalog;
     private @Nullable RelationDefinition seenSessions;
     private @Nullable RelationDefinition seenUsers;
-    private @Nullable String blindness;
+    private @Nullable Blindness blindness;
     private Relation.@Nullable Feed feed;
     private int sessionsOid;
     private int usersOid;
@@ -123,6 +122,12 @@ final class SessionWatch {
     /// Whether a table of this name ends sessions: its rows are nobody's to subscribe to.
     boolean isWatched(String schema, String table) {
         return tables != null && tables.name(schema, table);
+    }
+
+    /// Why it is not learnt which sessions end, null where it is, or where none ever do.
+    @Nullable
+    Blindness blindness() {
+        return blindness;
     }
 
     /// A stream may be found from here on. It is known under what its identity says now.
@@ -407,14 +412,17 @@ final class SessionWatch {
         RevocationTables.Table usersTable = watched.users();
         Relation sessions = relation(catalog, watched.sessions());
         Relation users = usersTable == null ? null : relation(catalog, usersTable);
-        String problem = problem(watched.sessions(), sessions, RevocationTables.ID);
+        Blindness problem = RevocationSight.of(watched.sessions(), sessions, RevocationTables.ID);
         if (problem == null && usersTable != null) {
-            problem = problem(usersTable, users, watched.banColumn());
+            problem = RevocationSight.of(usersTable, users, watched.banColumn());
         }
         moment = new Moment(moment.commitLsn(), now);
-        if (problem != null || sessions == null) {
-            unseen(String.valueOf(problem));
+        if (problem != null) {
+            unseen(problem);
             return;
+        }
+        if (sessions == null) {
+            throw new IllegalStateException("a table that is not there cannot be seen");
         }
         sessionsOid = sessions.oid();
         usersOid = users == null ? 0 : users.oid();
@@ -435,32 +443,7 @@ final class SessionWatch {
         return catalog.relation(table.schema(), table.name());
     }
 
-    /// Why what the table says cannot be read in the log, null when it can.
-    private static @Nullable String problem(
-            RevocationTables.Table table, @Nullable Relation relation, String otherColumn) {
-        if (relation == null || !relation.isServed()) {
-            return "table " + table.qualifiedName() + " is not published with all its changes";
-        }
-        for (String name : List.of(RevocationTables.ID, otherColumn)) {
-            Column column = relation.column(name);
-            PublishedTable published = relation.published();
-            List<String> list = published == null ? null : published.columns();
-            if (column == null || (list != null && !list.contains(name))) {
-                return "column \"" + name + "\" of table " + table.qualifiedName()
-                        + " does not exist or is not published";
-            }
-        }
-        Column id = relation.column(RevocationTables.ID);
-        boolean named = switch (relation.identity()) {
-            case ReplicaIdentity.Full() -> true;
-            case ReplicaIdentity.Default(var columns) -> id != null && columns.contains(id.attnum());
-            case ReplicaIdentity.UsingIndex(var index, var columns) -> id != null && columns.contains(id.attnum());
-            case ReplicaIdentity.Nothing _, ReplicaIdentity.Uneven _ -> false;
-        };
-        return named ? null : "the replica identity of table " + table.qualifiedName() + " lacks \"id\"";
-    }
-
-    private void unseen(String problem) {
+    private void unseen(Blindness problem) {
         if (problem.equals(blindness)) {
             return;
         }
@@ -479,7 +462,7 @@ final class SessionWatch {
                 Notice.Level.ERROR,
                 "revocations are not seen; streams with a session or a subject were closed",
                 "reason",
-                problem,
+                problem.reason(),
                 "streams",
                 String.valueOf(ended.size()));
     }

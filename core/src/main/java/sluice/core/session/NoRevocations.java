@@ -17,6 +17,11 @@ final class NoRevocations implements Revocations {
     }
 
     @Override
+    public @Nullable IdType userType() {
+        return null;
+    }
+
+    @Override
     public @Nullable String session(Identity caller) {
         return null;
     }

@@ -121,6 +121,11 @@ public final class RevocationList implements Revocations {
     }
 
     @Override
+    public @Nullable IdType userType() {
+        return userType;
+    }
+
+    @Override
     public @Nullable String session(Identity caller) {
         return key(sessionType, caller.session());
     }

@@ -25,6 +25,10 @@ public interface Revocations {
     @Nullable
     IdType sessionType();
 
+    /// How ids of users are compared, null when none can be read or nobody is ever banned.
+    @Nullable
+    IdType userType();
+
     /// The session a caller's token names, as a key; null when it names none that could be told.
     @Nullable
     String session(Identity caller);

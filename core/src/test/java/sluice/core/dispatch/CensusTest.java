@@ -80,6 +80,20 @@ class CensusTest {
     }
 
     @Test
+    void a_watch_that_sees_nothing_is_the_worst_finding() {
+        Census census = new Census(
+                census().catalog(),
+                0,
+                List.of(),
+                new Census.Blindness("auth.sessions", "it is not published", "ALTER"));
+        Finding finding = census.findings().getFirst();
+        assertThat(finding.code()).isEqualTo("revocations_unseen");
+        assertThat(finding.severity()).isEqualTo(Finding.Severity.HIGH);
+        assertThat(finding.relation()).isEqualTo("auth.sessions");
+        assertThat(finding.impact()).contains("nobody with a session or a subject is served");
+    }
+
+    @Test
     void a_commit_in_pieces_does_not_keep_the_answer_waiting() {
         world.open("alice", notesShape("a"));
         Census census = world.spilled(this::census, insert("1", "alice", "x"), insert("2", "alice", "x"));

@@ -20,6 +20,7 @@ import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.catalog.Stamp;
+import sluice.core.diagnostics.Census;
 import sluice.core.error.ErrorCode;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.session.Identity;
@@ -313,12 +314,18 @@ class SessionWatchTest {
         assertThat(refusal(ALICE, S2)).isEqualTo(Refusal.UNSEEN);
         assertThat(refusal(null, null)).isNull();
         assertThat(notices.getLast().level()).isEqualTo(Notice.Level.ERROR);
+        assertThat(watch.blindness())
+                .isEqualTo(new Census.Blindness(
+                        "auth.sessions",
+                        "table auth.sessions is not published with all its changes",
+                        "ALTER PUBLICATION ... ADD TABLE \"auth\".\"sessions\";"));
 
         catalog = catalog(relation(SESSIONS, "sessions", Oid.UUID, "user_id", "2"), users());
         watch.tick(NOON);
 
         assertThat(refusal(ALICE, S2)).isEqualTo(Refusal.ISSUED_TOO_EARLY);
         assertThat(refusal(BOB, null)).isNull();
+        assertThat(watch.blindness()).isNull();
     }
 
     @Test

@@ -45,11 +45,16 @@ final class Diagnostics implements DiagnosticsReport {
     private final AtomicReference<@Nullable Question> asked = new AtomicReference<>();
     private final AtomicReference<@Nullable SlotStatus> slot = new AtomicReference<>();
 
-    /// Guarded by `turn`, as are the two below.
+    /// Guarded by `turn`, as are those below.
     private String made = "";
 
     private long madeAtNanos;
     private long questions;
+    private List<String> codes = List.of();
+    private @Nullable Diagnosed diagnosed;
+
+    /// What was found of one catalog: a large one takes a while, and stays for long.
+    private record Diagnosed(CatalogImage catalog, List<Finding> findings) {}
 
     private record Question(long id, CompletableFuture<Census> answer) {}
 
@@ -82,6 +87,17 @@ final class Diagnostics implements DiagnosticsReport {
 
     @Override
     public String json() {
+        return look(() -> made);
+    }
+
+    /// The codes of the findings that are true now, each once. Waits for the engine, for a bounded time.
+    ///
+    /// @throws RequestException when the engine does not answer
+    List<String> codes() {
+        return look(() -> codes);
+    }
+
+    private <T> T look(Supplier<T> part) {
         try {
             if (!turn.tryLock(WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw late();
@@ -95,7 +111,7 @@ final class Diagnostics implements DiagnosticsReport {
                 made = report(census());
                 madeAtNanos = System.nanoTime();
             }
-            return made;
+            return part.get();
         } finally {
             turn.unlock();
         }
@@ -144,12 +160,24 @@ final class Diagnostics implements DiagnosticsReport {
                         "proto_version",
                         protocol != null ? protocol : catalog.dictionary().serverMajor() >= 16 ? 4 : 3)
                 .put("messages", settings.replication().messages().isOn());
-        List<Finding> findings = new ArrayList<>(
-                Diagnosis.of(catalog, settings.tokens().allowedRoles()).findings());
+        List<Finding> findings = new ArrayList<>(diagnosed(catalog).findings());
         findings.addAll(census.findings());
         findings.addAll(atStart);
+        codes = findings.stream().map(Finding::code).distinct().toList();
         json.set("warnings", ReportJson.findings(Diagnosis.worstFirst(findings)));
         return json.toString();
+    }
+
+    @SuppressWarnings("ReferenceEquality") // another object is only looked at again
+    private Diagnosed diagnosed(CatalogImage catalog) {
+        Diagnosed known = diagnosed;
+        if (known == null || known.catalog() != catalog) {
+            known = new Diagnosed(
+                    catalog,
+                    Diagnosis.of(catalog, settings.tokens().allowedRoles()).findings());
+            diagnosed = known;
+        }
+        return known;
     }
 
     private ObjectNode slot() {

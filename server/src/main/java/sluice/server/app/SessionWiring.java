@@ -2,12 +2,15 @@ package sluice.server.app;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.SessionRules;
 import sluice.core.session.RevocationList;
+import sluice.core.session.RevocationTables;
 import sluice.core.session.Revocations;
 import sluice.server.config.Settings;
 import sluice.server.http.SessionCheck;
+import sluice.server.postgres.query.Finding;
 import sluice.server.postgres.query.Pool;
 import sluice.server.postgres.query.SessionQuery;
 import sluice.server.postgres.query.StartupValidation;
@@ -54,17 +57,30 @@ final class SessionWiring {
         return revocation == null ? null : new SessionRules(revocation.tables(), revocations);
     }
 
-    static SessionCheck check(Settings settings, Pool pool, Revocations revocations, InstantSource clock) {
+    /// @param warnings of the start-up validation
+    static SessionCheck check(
+            Settings settings, Pool pool, List<Finding> warnings, Revocations revocations, InstantSource clock) {
         Settings.Revocation revocation = settings.revocation();
         if (revocation == null || revocation.lookup() == Settings.Revocation.Lookup.OFF) {
             return SessionCheck.NONE;
         }
-        SessionQuery query = new SessionQuery(pool, revocation.tables().sessions(), LOOKUP_TIMEOUT);
+        RevocationTables tables = revocation.tables();
+        SessionQuery sessions = SessionQuery.ofSessions(pool, tables.sessions(), LOOKUP_TIMEOUT);
         return new SessionLookup(
-                query::exists,
+                new SessionLookup.Questions(sessions::exists, ban(pool, tables, warnings)),
                 revocations,
                 Math.max(1, Wiring.callerConnections(settings) / 2),
                 clock,
                 System::nanoTime);
+    }
+
+    /// Bans are looked up where the start found that they can be.
+    private static SessionLookup.@Nullable Question ban(Pool pool, RevocationTables tables, List<Finding> warnings) {
+        RevocationTables.Table users = tables.users();
+        boolean unreadable =
+                warnings.stream().anyMatch(warning -> warning.code().equals("ban_lookup_grant"));
+        return users == null || unreadable
+                ? null
+                : SessionQuery.ofBans(pool, users, tables.banColumn(), LOOKUP_TIMEOUT)::exists;
     }
 }

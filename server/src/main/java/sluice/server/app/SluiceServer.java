@@ -20,6 +20,7 @@ import sluice.core.authorization.RlsResolver;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.dispatch.Engine;
+import sluice.core.error.RequestException;
 import sluice.core.session.Revocations;
 import sluice.core.transaction.TransactionAssembler;
 import sluice.core.transaction.TransactionImages;
@@ -30,6 +31,7 @@ import sluice.server.http.ExtraRoutes;
 import sluice.server.http.HttpServer;
 import sluice.server.http.JvmMemory;
 import sluice.server.http.Readiness;
+import sluice.server.http.SessionCheck;
 import sluice.server.jwks.HttpJwksSource;
 import sluice.server.jwks.JwksCache;
 import sluice.server.jwks.JwksException;
@@ -87,6 +89,7 @@ public final class SluiceServer implements AutoCloseable {
     private final ScheduledExecutorService loadTimer;
     private final AtomicBoolean closed = new AtomicBoolean();
     private Thread readerThread = Thread.ofPlatform().unstarted(() -> {});
+    private final long warningsEvery;
     private long watches;
 
     /// What is checked and opened before anything is wired.
@@ -105,6 +108,7 @@ public final class SluiceServer implements AutoCloseable {
 
     private SluiceServer(Settings settings, Foundation foundation, ExtraRoutes extraRoutes) {
         this.settings = settings;
+        this.warningsEvery = Math.max(1, settings.rights().catalogRefresh().dividedBy(WATCH));
         this.metrics = foundation.metrics();
         this.keys = foundation.keys();
         this.pool = foundation.pool();
@@ -127,7 +131,11 @@ public final class SluiceServer implements AutoCloseable {
         this.timer = timer("timer");
         this.loadTimer = timer("load-timer");
         this.diagnostics = new Diagnostics(settings, foundation.warnings(), inbox::received, engineThread::submit);
-        this.http = http(gate, extraRoutes, revocations, clock);
+        this.http = http(
+                gate,
+                extraRoutes,
+                SessionWiring.check(settings, pool, foundation.warnings(), revocations, clock),
+                verifier(revocations, clock));
         this.database = new PostgresDatabase(
                 foundation.loader(),
                 settings.rights().reloadTimeout(),
@@ -192,11 +200,15 @@ public final class SluiceServer implements AutoCloseable {
                         hookRunner));
     }
 
-    private HttpServer http(Gate gate, ExtraRoutes extraRoutes, Revocations revocations, InstantSource clock) {
+    private TokenVerifier verifier(Revocations revocations, InstantSource clock) {
+        return new TokenVerifier(Wiring.tokens(settings), keys, revocations, clock);
+    }
+
+    private HttpServer http(Gate gate, ExtraRoutes extraRoutes, SessionCheck sessions, TokenVerifier verifier) {
         return new HttpServer(
                 Wiring.http(settings),
                 new HttpServer.Collaborators(
-                        new TokenVerifier(Wiring.tokens(settings), keys, revocations, clock),
+                        verifier,
                         gate,
                         this::readiness,
                         metrics,
@@ -205,8 +217,8 @@ public final class SluiceServer implements AutoCloseable {
                         settings.operation().diagnostics().isOn() ? diagnostics : DiagnosticsReport.HIDDEN,
                         blocking,
                         RandomGenerator.getDefault(),
-                        clock,
-                        SessionWiring.check(settings, pool, revocations, clock)),
+                        InstantSource.system(),
+                        sessions),
                 Runtime.getRuntime().availableProcessors(),
                 Thread.ofPlatform().name("stream-", 0).factory());
     }
@@ -323,7 +335,8 @@ public final class SluiceServer implements AutoCloseable {
     private void watch() {
         try {
             SlotStatus status = null;
-            if (replication.isStarting(reader) || watches++ % WATCHES_A_STATUS == 0) {
+            watches++;
+            if (replication.isStarting(reader) || watches % WATCHES_A_STATUS == 1) {
                 status = SlotStatus.read(pool, settings.replication().slot(), QUERY_TIMEOUT);
                 report(status);
             }
@@ -333,10 +346,22 @@ public final class SluiceServer implements AutoCloseable {
             metrics.position(Metrics.Position.RECEIVED, inbox.received());
             metrics.streams(http.streams());
             blocking.execute(keys::refreshIfDue);
+            if (watches % warningsEvery == 0) {
+                blocking.execute(this::countWarnings);
+            }
         } catch (RuntimeException e) {
             // a look that failed is made again; what it would have shown is shown late
             LOG.atDebug().addKeyValue("error", e.getClass().getSimpleName()).log("a look at the slot failed");
             replication.watch(reader, engineThread, inbox, null);
+        }
+    }
+
+    private void countWarnings() {
+        try {
+            metrics.configWarnings(diagnostics.codes());
+        } catch (RequestException e) {
+            // the engine is busy: what was true last stays
+            LOG.atDebug().addKeyValue("error", e.getMessage()).log("the findings could not be counted");
         }
     }
 

@@ -12,6 +12,8 @@ final class StartFindings {
             "replica_identity",
             "session_lookup_rls",
             "session_lookup_grant",
+            "ban_lookup_grant",
+            "ban_lookup_rls",
             "revocation_table_kind",
             "revocation_not_published",
             "revocation_identity",

@@ -226,7 +226,8 @@ public enum Setting {
             Topic.REVOCATION,
             Kind.FLAG,
             "false",
-            "also look the session's row up on `/stream` and `/token`; needs SLUICE_REVOCATION_ENABLED"),
+            "also look the session's row up on `/stream` and `/token`, and its user's ban where the pool role may read"
+                    + " it; needs SLUICE_REVOCATION_ENABLED"),
 
     METRICS_ENABLED(Topic.OPERATION, Kind.FLAG, "true", "serve `/metrics`"),
     DIAGNOSTICS_ENABLED(Topic.OPERATION, Kind.FLAG, "true", "serve `/diagnostics`"),

@@ -2,9 +2,9 @@ package sluice.server.http;
 
 import sluice.core.session.Identity;
 
-/// Whether the session a token names still exists. Thread-safe.
+/// Whether the session a token names still exists, and its user is not banned. Thread-safe.
 public interface SessionCheck {
-    /// Sessions are not looked up.
+    /// Nothing is looked up.
     SessionCheck NONE = new SessionCheck() {
         @Override
         public boolean mustAsk(Identity caller) {
@@ -21,13 +21,14 @@ public interface SessionCheck {
     enum Outcome {
         PRESENT,
         MISSING,
+        BANNED,
         /// Nothing is known: the database did not answer in time.
         UNAVAILABLE
     }
 
-    /// Whether the session has to be looked up before the caller comes in. Never waits.
+    /// Whether session or user have to be looked up before the caller comes in. Never waits.
     boolean mustAsk(Identity caller);
 
-    /// Looks the session up. Called on virtual threads; waits, for a bounded time.
+    /// Looks them up. Called on virtual threads; waits, for a bounded time.
     Outcome ask(Identity caller);
 }

@@ -30,7 +30,7 @@ enum StreamFraming {
         Cache-Control: no-store, no-transform\r
         X-Accel-Buffering: no\r
         Vary: Authorization\r
-        Sluice-Stream-Id:\s\
+        Sluice-Stream-Id: \
         """);
     private static final byte[] KEPT = ascii("\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n");
     private static final byte[] CHUNKED_CLOSED = ascii("\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n");

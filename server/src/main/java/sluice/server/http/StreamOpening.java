@@ -118,6 +118,7 @@ final class StreamOpening {
                 return false;
             }
             case MISSING -> unauthorized(reader, Refusal.SESSION_REVOKED.message());
+            case BANNED -> unauthorized(reader, Refusal.USER_BANNED.message());
             case UNAVAILABLE ->
                 reader.refuse(ErrorCode.SESSION_CHECK_UNAVAILABLE, "the session could not be looked up; try again");
         }

@@ -9,6 +9,7 @@ import java.time.InstantSource;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sluice.core.session.IdType;
@@ -19,10 +20,11 @@ import sluice.core.session.Revocations.Moment;
 import sluice.core.wal.Lsn;
 import sluice.server.http.SessionCheck;
 
-/// Asks the database whether a session's row exists.
+/// Asks the database whether a session's row exists, and whether its user is banned.
 ///
-/// A session that is found is trusted for {@link #TRUSTED} without asking again: its end comes by the log. One that
-/// is missing is remembered as revoked. Thread-safe. So many questions at once as the database is to bear; who waits
+/// A session that is found, and a user that is not banned, are trusted for {@link #TRUSTED} without asking again: the
+/// end of either comes by the log. A session that is missing is remembered as revoked; a ban is not, for it may be
+/// lifted before the answer is here. Thread-safe. So many questions at once as the database is to bear; who waits
 /// longer than {@link #WAIT} for a turn is told that nothing is known.
 public final class SessionLookup implements SessionCheck {
     static final Duration TRUSTED = Duration.ofSeconds(30);
@@ -36,15 +38,28 @@ public final class SessionLookup implements SessionCheck {
     /// After every position of the log: of the server that was asked, which a failover leaves.
     private static final Lsn NOT_OF_THE_LOG = new Lsn(-1);
 
-    private final Question question;
+    private final Questions questions;
     private final Revocations revocations;
     private final Semaphore turns;
     private final InstantSource clock;
     private final Ticker nanos;
-    private final Cache<String, Boolean> found;
+    private final Cache<Key, Boolean> found;
     private final AtomicLong silentUntil;
 
-    /// Whether the sessions table has a row of this id.
+    private enum Kind {
+        SESSION,
+        USER
+    }
+
+    private record Key(Kind kind, String id) {}
+
+    /// What is asked.
+    ///
+    /// @param session whether the sessions table has a row of an id
+    /// @param ban whether the user of an id is banned now; null where that is not looked up
+    public record Questions(Question session, @Nullable Question ban) {}
+
+    /// Whether there is such a row of this id.
     @FunctionalInterface
     public interface Question {
         /// @throws RuntimeException when the database does not say; its message may be logged
@@ -53,8 +68,8 @@ public final class SessionLookup implements SessionCheck {
 
     /// @param revocations thread-safe
     /// @param atOnce questions under way at once
-    public SessionLookup(Question question, Revocations revocations, int atOnce, InstantSource clock, Ticker nanos) {
-        this.question = question;
+    public SessionLookup(Questions questions, Revocations revocations, int atOnce, InstantSource clock, Ticker nanos) {
+        this.questions = questions;
         this.revocations = revocations;
         this.turns = new Semaphore(atOnce);
         this.clock = clock;
@@ -70,8 +85,16 @@ public final class SessionLookup implements SessionCheck {
     /// A token whose session cannot be read is refused without a question.
     @Override
     public boolean mustAsk(Identity caller) {
-        String key = revocations.session(caller);
-        return key != null && found.getIfPresent(key) == null;
+        return isUnknown(Kind.SESSION, revocations.session(caller)) || isUnknown(Kind.USER, user(caller));
+    }
+
+    private boolean isUnknown(Kind kind, @Nullable String id) {
+        return id != null && found.getIfPresent(new Key(kind, id)) == null;
+    }
+
+    /// Null when nobody's ban is looked up.
+    private @Nullable String user(Identity caller) {
+        return questions.ban() == null ? null : revocations.user(caller);
     }
 
     @Override
@@ -99,26 +122,54 @@ public final class SessionLookup implements SessionCheck {
     }
 
     private Outcome inTurn(Identity caller) {
-        String key = revocations.session(caller);
-        IdType type = revocations.sessionType();
         Instant asked = clock.instant();
-        if (key == null || type == null) {
+        Refusal refusal = revocations.refusal(caller, asked);
+        if (refusal != null) {
+            return switch (refusal) {
+                case UNSEEN -> Outcome.UNAVAILABLE;
+                case USER_BANNED -> Outcome.BANNED;
+                case SESSION_REVOKED, SESSION_UNREADABLE, USER_UNREADABLE, ISSUED_TOO_EARLY -> Outcome.MISSING;
+            };
+        }
+        Outcome session = session(caller, asked);
+        return session == Outcome.PRESENT ? banned(user(caller)) : session;
+    }
+
+    private Outcome session(Identity caller, Instant asked) {
+        if (caller.session() == null) {
+            return Outcome.PRESENT;
+        }
+        String id = revocations.session(caller);
+        IdType type = revocations.sessionType();
+        if (id == null || type == null) {
             // the column became another one meanwhile
             return Outcome.UNAVAILABLE;
         }
-        Refusal refusal = revocations.refusal(caller, asked);
-        if (refusal != null) {
-            return refusal == Refusal.UNSEEN ? Outcome.UNAVAILABLE : Outcome.MISSING;
-        }
-        if (found.getIfPresent(key) != null) {
+        if (!isUnknown(Kind.SESSION, id)) {
             // whoever had the turn before asked about the same session
             return Outcome.PRESENT;
         }
-        if (question.exists(type, key)) {
-            found.put(key, Boolean.TRUE);
+        if (questions.session().exists(type, id)) {
+            found.put(new Key(Kind.SESSION, id), Boolean.TRUE);
             return Outcome.PRESENT;
         }
-        revocations.sessionEnded(key, new Moment(NOT_OF_THE_LOG, asked));
+        revocations.sessionEnded(id, new Moment(NOT_OF_THE_LOG, asked));
         return Outcome.MISSING;
+    }
+
+    private Outcome banned(@Nullable String id) {
+        Question ban = questions.ban();
+        if (ban == null || !isUnknown(Kind.USER, id)) {
+            return Outcome.PRESENT;
+        }
+        IdType type = revocations.userType();
+        if (id == null || type == null) {
+            return Outcome.UNAVAILABLE;
+        }
+        if (ban.exists(type, id)) {
+            return Outcome.BANNED;
+        }
+        found.put(new Key(Kind.USER, id), Boolean.TRUE);
+        return Outcome.PRESENT;
     }
 }

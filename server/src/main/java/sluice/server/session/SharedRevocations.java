@@ -29,6 +29,11 @@ public final class SharedRevocations implements Revocations {
     }
 
     @Override
+    public synchronized @Nullable IdType userType() {
+        return list.userType();
+    }
+
+    @Override
     public synchronized @Nullable String session(Identity caller) {
         return list.session(caller);
     }

@@ -2,11 +2,14 @@ package sluice.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.server.app.RunningSluice.ALICE;
+import static sluice.server.app.RunningSluice.BOB;
 
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import sluice.testkit.Await;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.sse.SseClient;
 
@@ -22,7 +25,10 @@ class SessionLookupPgTest {
     @BeforeAll
     static void start() throws Exception {
         database = SessionsPgTest.withSessions("session_lookup");
-        database.execute("INSERT INTO auth.users VALUES ('" + ALICE + "')");
+        database.execute(
+                "GRANT SELECT (id, banned_until) ON auth.users TO sluice_authz",
+                "INSERT INTO auth.users VALUES ('" + ALICE + "', now() - interval '1 day'), ('" + BOB
+                        + "', now() + interval '1 day')");
         sluice = RunningSluice.on(database, LOOKED_UP);
     }
 
@@ -107,6 +113,29 @@ class SessionLookupPgTest {
         return sluice.post(
                         "/token", "", "{\"stream_id\":\"" + stream + "\",\"access_token\":\"" + token(session) + "\"}")
                 .statusCode();
+    }
+
+    @Test
+    void a_user_banned_before_the_server_read_the_log_is_refused_until_the_ban_is_lifted() throws Exception {
+        String bob = SessionsPgTest.token(sluice, BOB, null);
+        SessionsPgTest.assertRefused(sluice, bob, 401, "unauthorized");
+        try (SseClient alice = SessionsPgTest.open(sluice, SessionsPgTest.token(sluice, ALICE, null))) {
+            String stream = alice.received().getFirst().json().get("stream_id").asText();
+            assertThat(sluice.post("/token", "", "{\"stream_id\":\"" + stream + "\",\"access_token\":\"" + bob + "\"}")
+                            .body())
+                    .contains("the user is banned");
+        }
+        database.execute("UPDATE auth.users SET banned_until = NULL WHERE id = '" + BOB + "'");
+        Await.until("the lifted ban lets in", Duration.ofSeconds(60), () -> {
+            try (SseClient back = sluice.stream(bob, RunningSluice.shape("mine", "notes", ""))) {
+                return back.status() == 200;
+            }
+        });
+        try (SseClient open = SessionsPgTest.open(sluice, bob)) {
+            database.execute("UPDATE auth.users SET banned_until = 'infinity' WHERE id = '" + BOB + "'");
+            assertThat(open.await("error").data()).contains("user_banned");
+        }
+        SessionsPgTest.assertRefused(sluice, bob, 401, "unauthorized");
     }
 
     @Test

@@ -300,7 +300,7 @@ class SessionsPgTest {
         try (SseClient alice = sluice.stream(
                 token(sluice, ALICE, one),
                 "{\"sub\":\"s\",\"shape\":{\"schema\":\"auth\",\"table\":\"sessions\"}},"
-                        + "{\"sub\":\"u\",\"shape\":{\"schema\":\"auth\",\"table\":\"users\",\"filter\":\"nonsense\"}}")) {
+                    + "{\"sub\":\"u\",\"shape\":{\"schema\":\"auth\",\"table\":\"users\",\"filter\":\"nonsense\"}}")) {
             assertThat(alice.await("ready").data())
                     .contains("session revocation")
                     .containsPattern("\"sub\":\"s\",\"ok\":false[^}]*shape_not_authorized")
@@ -362,12 +362,24 @@ class SessionsPgTest {
     @Test
     void when_the_sessions_leave_the_publication_nobody_goes_on_unwatched() throws Exception {
         try (PostgresDatabase own = withSessions("sessions_unseen");
-                RunningSluice server = RunningSluice.on(own, with("SLUICE_RIGHTS_POLL", "100ms"));
+                RunningSluice server =
+                        RunningSluice.on(own, with("SLUICE_RIGHTS_POLL", "100ms", "SLUICE_CATALOG_REFRESH", "1s"));
                 SseClient alice = open(server, token(server, ALICE, S1))) {
             own.execute("ALTER PUBLICATION sluice DROP TABLE auth.sessions");
 
             assertThat(alice.await("error").data()).contains("\"session_check_unavailable\"", "\"retryable\":true");
             assertRefused(server, token(server, ALICE, S2), 503, "session_check_unavailable");
+            String unseen = "sluice_config_warnings{code=\"revocations_unseen\"} 1.0";
+            Await.until(
+                    "the metrics say so",
+                    Duration.ofSeconds(60),
+                    () -> server.metrics().contains(unseen));
+
+            own.execute("ALTER PUBLICATION sluice ADD TABLE auth.sessions");
+            Await.until(
+                    "the metrics say so no longer",
+                    Duration.ofSeconds(60),
+                    () -> !server.metrics().contains(unseen));
         }
     }
 }

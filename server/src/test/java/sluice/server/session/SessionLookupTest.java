@@ -39,7 +39,79 @@ class SessionLookupTest {
     }
 
     private SessionLookup lookup(SessionLookup.Question question, int atOnce) {
-        return new SessionLookup(question, revocations, atOnce, InstantSource.fixed(NOON), nanos::get);
+        return new SessionLookup(
+                new SessionLookup.Questions(question, null),
+                revocations,
+                atOnce,
+                InstantSource.fixed(NOON),
+                nanos::get);
+    }
+
+    private final List<String> bans = Collections.synchronizedList(new ArrayList<>());
+
+    /// One that looks users up too, who are called by their names.
+    private SessionLookup withBans() {
+        IdType names = Objects.requireNonNull(IdType.of(new PgType.Base(Oid.TEXT, "text")));
+        revocations.compareAs(names, names);
+        return new SessionLookup(
+                new SessionLookup.Questions(
+                        (type, id) -> {
+                            asked.add(id);
+                            return rows.contains(id);
+                        },
+                        (type, id) -> {
+                            asked.add("ban of " + id);
+                            return bans.contains(id);
+                        }),
+                revocations,
+                2,
+                InstantSource.fixed(NOON),
+                nanos::get);
+    }
+
+    @Test
+    void a_user_that_is_banned_is_refused_for_as_long_as_the_database_says_so_and_not_remembered() {
+        rows.add("s");
+        bans.add("alice");
+        SessionLookup both = withBans();
+        assertThat(both.ask(caller("s"))).isEqualTo(Outcome.BANNED);
+        assertThat(both.mustAsk(caller("s"))).isTrue();
+        assertThat(revocations.refusal(caller("s"), NOON)).isNull();
+
+        bans.clear();
+        assertThat(both.ask(caller("s"))).isEqualTo(Outcome.PRESENT);
+        assertThat(both.mustAsk(caller("s"))).isFalse();
+        assertThat(asked).containsExactly("s", "ban of alice", "ban of alice");
+        nanos.addAndGet(Duration.ofSeconds(30).toNanos());
+        assertThat(both.mustAsk(caller("s"))).isTrue();
+    }
+
+    @Test
+    void a_user_without_a_session_is_looked_up_and_one_whose_session_ended_is_not() {
+        SessionLookup both = withBans();
+        bans.add("alice");
+        assertThat(both.mustAsk(caller(null))).isTrue();
+        assertThat(both.ask(caller(null))).isEqualTo(Outcome.BANNED);
+        assertThat(both.ask(caller("gone"))).isEqualTo(Outcome.MISSING);
+        assertThat(asked).containsExactly("ban of alice", "gone");
+    }
+
+    @Test
+    void a_ban_that_the_log_told_holds_though_the_user_was_trusted() {
+        SessionLookup both = withBans();
+        rows.add("s");
+        assertThat(both.ask(caller("s"))).isEqualTo(Outcome.PRESENT);
+        revocations.banned("alice", NOON.plusSeconds(60), new Moment(new Lsn(1), NOON));
+        assertThat(both.ask(caller("s"))).isEqualTo(Outcome.BANNED);
+    }
+
+    @Test
+    void a_session_and_a_user_of_one_name_are_two_things() {
+        SessionLookup both = withBans();
+        rows.add("alice");
+        bans.add("alice");
+        assertThat(both.ask(caller("alice"))).isEqualTo(Outcome.BANNED);
+        assertThat(both.mustAsk(caller("alice"))).isTrue();
     }
 
     private final SessionLookup lookup = lookup(

@@ -50,7 +50,11 @@ final class RevocationJudgement {
             List<Finding> ofUsers = ofTable(users, "USERS", answers.get(1));
             findings.addAll(ofUsers);
             if (ofUsers.isEmpty()) {
-                findings.addAll(ofBanColumn(users, answers.get(1).getFirst()));
+                List<Finding> ofBans = ofBanColumn(users, answers.get(1).getFirst());
+                findings.addAll(ofBans);
+                if (ofBans.isEmpty() && revocation.lookup() == Revocation.Lookup.ON) {
+                    findings.addAll(ofBanLookup(users, answers.get(1).getFirst()));
+                }
             }
         }
         return findings;
@@ -185,6 +189,30 @@ final class RevocationJudgement {
                 : List.of();
     }
 
+    private List<Finding> ofBanLookup(RevocationTables.Table users, Row row) {
+        String name = SqlText.qualified(users.schema(), users.name());
+        String impact = "a user who was banned before this server began to read the log is let in";
+        if (!row.flag(8) || !row.flag(10)) {
+            return List.of(Finding.warning(
+                    "ban_lookup_grant",
+                    users.qualifiedName(),
+                    "has bans the pool role " + poolRole + " may not read",
+                    impact,
+                    "GRANT USAGE ON SCHEMA " + SqlText.identifier(users.schema()) + " TO " + poolRole
+                            + "; GRANT SELECT (id, "
+                            + SqlText.identifier(revocation.tables().banColumn()) + ") ON " + name + " TO " + poolRole
+                            + ";"));
+        }
+        return row.flag(9)
+                ? List.of(Finding.warning(
+                        "ban_lookup_rls",
+                        users.qualifiedName(),
+                        "has row-level security, and no policy shows its rows to the pool role",
+                        impact,
+                        "CREATE POLICY sluice_ban_lookup ON " + name + " FOR SELECT TO " + poolRole + " USING (true);"))
+                : List.of();
+    }
+
     private static Finding refusal(
             String code, RevocationTables.Table table, String reason, String impact, String remedy) {
         return Finding.refusal(code, table.qualifiedName(), reason, impact, remedy);
@@ -192,7 +220,8 @@ final class RevocationJudgement {
 
     /// Kind, whether a partition; whether published, and with every action; the type of `id` under its domains when
     /// it is published; whether it is compared byte by byte; whether old rows name it; the type of the other column
-    /// when it is published; whether the pool role reads `id`; whether row-level security hides every row from it.
+    /// when it is published; whether the pool role reads `id`; whether row-level security hides every row from it;
+    /// whether it reads the other column.
     private static final String QUESTION = """
         , target AS (
           SELECT c.* FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -236,7 +265,10 @@ final class RevocationJudgement {
                     WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
                       AND EXISTS (SELECT FROM pg_catalog.unnest(p.polroles) AS role (oid)
                                    WHERE CASE role.oid WHEN 0 THEN true
-                                         ELSE pg_catalog.pg_has_role(session_user, role.oid, 'USAGE') END))
+                                         ELSE pg_catalog.pg_has_role(session_user, role.oid, 'USAGE') END)),
+               EXISTS (SELECT FROM published p
+                        WHERE p.attname = $OTHER$
+                          AND pg_catalog.has_column_privilege(session_user, c.oid, p.attnum, 'SELECT'))
           FROM target c
         """;
 }

@@ -7,16 +7,30 @@ import sluice.core.session.IdType;
 import sluice.core.session.RevocationTables;
 import sluice.server.postgres.query.Pool.Lane;
 
-/// Whether a session's row exists: one look into the index, in one round trip, with no right but SELECT of its `id`.
+/// Whether a session's row exists, or a user's that is banned now: one look into the index, in one round trip, with
+/// no right but SELECT of the `id` and of the column with the end of the ban.
 public final class SessionQuery {
     private final Pool pool;
     private final String table;
+    private final String condition;
     private final Duration timeout;
 
-    public SessionQuery(Pool pool, RevocationTables.Table table, Duration timeout) {
+    private SessionQuery(Pool pool, RevocationTables.Table table, String condition, Duration timeout) {
         this.pool = pool;
         this.table = SqlText.qualified(table.schema(), table.name());
+        this.condition = condition;
         this.timeout = timeout;
+    }
+
+    /// Rows of sessions.
+    public static SessionQuery ofSessions(Pool pool, RevocationTables.Table sessions, Duration timeout) {
+        return new SessionQuery(pool, sessions, "", timeout);
+    }
+
+    /// Rows of users whose ban has not ended by PostgreSQL's clock.
+    public static SessionQuery ofBans(Pool pool, RevocationTables.Table users, String banColumn, Duration timeout) {
+        return new SessionQuery(
+                pool, users, " AND s." + SqlText.identifier(banColumn) + " > pg_catalog.now()", timeout);
     }
 
     /// @param id a text of that type
@@ -26,7 +40,7 @@ public final class SessionQuery {
             try {
                 return use.last(
                                 ReadTransaction.begin(timeout) + "SELECT EXISTS (SELECT FROM " + table
-                                        + " s WHERE s.id = ?::" + type.sqlName() + ")",
+                                        + " s WHERE s.id = ?::" + type.sqlName() + condition + ")",
                                 List.of(id))
                         .getLast()
                         .getFirst()

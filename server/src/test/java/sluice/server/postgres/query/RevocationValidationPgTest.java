@@ -48,6 +48,7 @@ class RevocationValidationPgTest {
                 "DROP SCHEMA IF EXISTS closed CASCADE",
                 "CREATE TABLE auth.sessions (id uuid PRIMARY KEY, user_id uuid)",
                 "CREATE TABLE auth.users (id uuid PRIMARY KEY, banned_until timestamptz)",
+                "GRANT SELECT (id, banned_until) ON auth.users TO sluice_authz",
                 "CREATE PUBLICATION sluice FOR TABLE notes, auth.sessions, auth.users");
     }
 
@@ -68,7 +69,8 @@ class RevocationValidationPgTest {
             return new StartupValidation(pool, expectation, TIMEOUT)
                     .run().findings().stream()
                             .filter(finding -> finding.code().startsWith("revocation")
-                                    || finding.code().startsWith("session"))
+                                    || finding.code().startsWith("session")
+                                    || finding.code().startsWith("ban_"))
                             .toList();
         }
     }
@@ -204,7 +206,7 @@ class RevocationValidationPgTest {
         database.execute("INSERT INTO closed.sessions VALUES ('11111111-0000-4000-8000-000000000001', 'x')");
         IdType uuids = Objects.requireNonNull(IdType.of(new PgType.Base(Oid.UUID, "uuid")));
         try (Pool pool = Questions.pool(database)) {
-            SessionQuery query = new SessionQuery(pool, table, TIMEOUT);
+            SessionQuery query = SessionQuery.ofSessions(pool, table, TIMEOUT);
             assertThat(query.exists(uuids, "11111111-0000-4000-8000-000000000001"))
                     .isTrue();
             assertThat(query.exists(uuids, "{11111111000040008000000000000001}"))
@@ -232,6 +234,49 @@ class RevocationValidationPgTest {
     }
 
     @Test
+    void a_lookup_of_bans_needs_the_id_and_the_ban_and_is_warned_of_without_until_its_remedy_was_run() {
+        database.execute(
+                "GRANT SELECT (id) ON auth.sessions TO sluice_authz",
+                "REVOKE SELECT (banned_until) ON auth.users FROM sluice_authz");
+        assertThat(codes(Lookup.ON)).containsExactly("WARNING ban_lookup_grant auth.users");
+        assertThat(findings(Lookup.OFF)).isEmpty();
+        assertThat(findings(new Table("auth", "sessions"), null, "banned_until", Lookup.ON))
+                .isEmpty();
+        remedy(findings(Lookup.ON));
+        assertThat(findings(Lookup.ON)).isEmpty();
+
+        database.execute("ALTER TABLE auth.users ENABLE ROW LEVEL SECURITY");
+        assertThat(codes(Lookup.ON)).containsExactly("WARNING ban_lookup_rls auth.users");
+        remedy(findings(Lookup.ON));
+        assertThat(findings(Lookup.ON)).isEmpty();
+    }
+
+    @Test
+    void a_ban_is_one_until_it_ends_whatever_its_type() {
+        IdType uuids = Objects.requireNonNull(IdType.of(new PgType.Base(Oid.UUID, "uuid")));
+        String id = "11111111-0000-4000-8000-000000000001";
+        for (String type : List.of("timestamptz", "timestamp", "date")) {
+            database.execute(
+                    "ALTER TABLE auth.users ALTER banned_until TYPE " + type + " USING NULL", "DELETE FROM auth.users");
+            try (Pool pool = Questions.pool(database)) {
+                SessionQuery bans = SessionQuery.ofBans(pool, new Table("auth", "users"), "banned_until", TIMEOUT);
+                assertThat(bans.exists(uuids, id)).as("no row").isFalse();
+                database.execute("INSERT INTO auth.users VALUES ('" + id + "')");
+                assertThat(bans.exists(uuids, id)).as("no ban").isFalse();
+                for (String until : List.of("'infinity'", "now() + interval '3 days'")) {
+                    database.execute("UPDATE auth.users SET banned_until = " + until);
+                    assertThat(bans.exists(uuids, id)).as(type + " " + until).isTrue();
+                }
+                for (String until : List.of("'-infinity'", "now() - interval '3 days'")) {
+                    database.execute("UPDATE auth.users SET banned_until = " + until);
+                    assertThat(bans.exists(uuids, id)).as(type + " " + until).isFalse();
+                }
+                assertThat(bans.exists(uuids, "no uuid")).isFalse();
+            }
+        }
+    }
+
+    @Test
     void ids_of_every_type_are_compared_by_the_database_as_they_are_here() {
         Map<String, Integer> types =
                 Map.of("uuid", Oid.UUID, "int4", Oid.INT4, "int8", Oid.INT8, "text", Oid.TEXT, "char(8)", Oid.BPCHAR);
@@ -256,7 +301,7 @@ class RevocationValidationPgTest {
             assertThat(type.read(String.valueOf(ids.get(name))))
                     .isEqualTo(new IdType.Reading.Known(type.printed(String.valueOf(printed))));
             try (Pool pool = Questions.pool(database)) {
-                SessionQuery query = new SessionQuery(pool, new Table("auth", "logins"), TIMEOUT);
+                SessionQuery query = SessionQuery.ofSessions(pool, new Table("auth", "logins"), TIMEOUT);
                 assertThat(query.exists(type, String.valueOf(ids.get(name)))).isTrue();
                 assertThat(query.exists(type, "4294967296")).isFalse();
             } finally {

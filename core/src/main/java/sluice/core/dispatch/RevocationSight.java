@@ -1,0 +1,60 @@
+package sluice.core.dispatch;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Column;
+import sluice.core.catalog.PublishedTable;
+import sluice.core.catalog.Relation;
+import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.diagnostics.Census.Blindness;
+import sluice.core.session.RevocationTables;
+
+/// Whether the log says of a table what ends sessions and bans users.
+final class RevocationSight {
+    private RevocationSight() {}
+
+    /// @param relation null when the catalog does not know the table
+    /// @param otherColumn what has to be published besides the id
+    /// @return null when it does
+    static @Nullable Blindness of(RevocationTables.Table table, @Nullable Relation relation, String otherColumn) {
+        String name = '"' + table.schema() + "\".\"" + table.name() + '"';
+        if (relation == null || !relation.isServed()) {
+            return new Blindness(
+                    table.qualifiedName(),
+                    "table " + table.qualifiedName() + " is not published with all its changes",
+                    "ALTER PUBLICATION ... ADD TABLE " + name + ";");
+        }
+        for (String column : List.of(RevocationTables.ID, otherColumn)) {
+            if (!isPublished(relation, column)) {
+                return new Blindness(
+                        table.qualifiedName(),
+                        "column \"" + column + "\" of table " + table.qualifiedName()
+                                + " does not exist or is not published",
+                        "ALTER PUBLICATION ... DROP TABLE " + name + "; ALTER PUBLICATION ... ADD TABLE " + name + ";");
+            }
+        }
+        return names(relation)
+                ? null
+                : new Blindness(
+                        table.qualifiedName(),
+                        "the replica identity of table " + table.qualifiedName() + " lacks \"id\"",
+                        "ALTER TABLE " + name + " REPLICA IDENTITY FULL;");
+    }
+
+    private static boolean isPublished(Relation relation, String column) {
+        PublishedTable published = relation.published();
+        List<String> list = published == null ? null : published.columns();
+        return relation.column(column) != null && (list == null || list.contains(column));
+    }
+
+    /// Whether an old row says which it was.
+    private static boolean names(Relation relation) {
+        Column id = relation.column(RevocationTables.ID);
+        return switch (relation.identity()) {
+            case ReplicaIdentity.Full() -> true;
+            case ReplicaIdentity.Default(var columns) -> id != null && columns.contains(id.attnum());
+            case ReplicaIdentity.UsingIndex(var index, var columns) -> id != null && columns.contains(id.attnum());
+            case ReplicaIdentity.Nothing _, ReplicaIdentity.Uneven _ -> false;
+        };
+    }
+}
