@@ -1,15 +1,15 @@
 package sluice.bench;
 
 import java.io.IOException;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// One change at a time to many streams, each of which must receive it.
+/// One change at a time, or one broadcast, to many streams, each of which must receive it.
 ///
-/// Every stream has a user of its own, and a policy that is decided in process for each of them. A window without
-/// changes comes first: what the server uses then is told apart, and not taken off the figures.
+/// Every stream has a user of its own, and a policy that is decided in process for each of them, or has joined a
+/// public channel. A window without events comes first: what the server uses then is told apart, and not taken off
+/// the figures.
 final class FanoutScenario {
     static final Plan FULL = new Plan(5, 100, 200);
     static final Plan QUICK = new Plan(3, 30, 60);
@@ -20,14 +20,42 @@ final class FanoutScenario {
             List.of("lost", "duplicated", "out_of_order", "seq_broken", "unexpected", "gone", "failures");
 
     private final TestBed bed;
+    private final Kind kind;
     private final int streams;
     private final Plan plan;
+
+    /// What every stream receives.
+    enum Kind {
+        CHANGES("fanout"),
+        BROADCASTS("broadcast");
+
+        private final String scenario;
+
+        Kind(String scenario) {
+            this.scenario = scenario;
+        }
+
+        private String request() {
+            return switch (this) {
+                case CHANGES -> Tables.feedRequest();
+                case BROADCASTS -> Tables.channelRequest();
+            };
+        }
+
+        private PacedSource source(TestBed bed, ServerProcess server) throws BenchException, InterruptedException {
+            return switch (this) {
+                case CHANGES -> new PacedWriter(bed.connect());
+                case BROADCASTS -> new PacedPublisher(server.port(), bed.token(0));
+            };
+        }
+    }
 
     /// How long it takes.
     record Plan(int rounds, int changes, int warmUpChanges) {}
 
-    FanoutScenario(TestBed bed, int streams, Plan plan) {
+    FanoutScenario(TestBed bed, Kind kind, int streams, Plan plan) {
         this.bed = bed;
+        this.kind = kind;
         this.streams = streams;
         this.plan = plan;
     }
@@ -63,34 +91,33 @@ final class FanoutScenario {
         double idleSeconds = (double) plan.changes / CHANGES_PER_SECOND;
         try (ServerProcess server = bed.startServer();
                 ServerProbe probe = ServerProbe.attach(server.pid());
-                PacedWriter writer = new PacedWriter(bed.connect());
-                ClientProcess client = bed.startClient(server, streams, user -> Tables.feedRequest())) {
-            bed.progress("fanout: warming up");
-            writer.write(plan.warmUpChanges, WARM_UP_PER_SECOND);
-            client.report(writer.written());
+                ClientProcess client = bed.startClient(server, streams, user -> kind.request());
+                PacedSource source = kind.source(bed, server)) {
+            bed.progress(kind.scenario + ": warming up");
+            source.give(plan.warmUpChanges, WARM_UP_PER_SECOND);
+            client.report(source.given());
             ServerProbe.Reading before = probe.read();
             Thread.sleep(Math.round(idleSeconds * 1_000));
             idle = probe.read().since(before);
             for (int round = 0; round < plan.rounds; round++) {
-                bed.progress("fanout: round " + (round + 1) + " of " + plan.rounds);
-                round(rounds, round, new Parties(probe, writer, client));
+                bed.progress(kind.scenario + ": round " + (round + 1) + " of " + plan.rounds);
+                round(rounds, round, new Parties(probe, source, client));
             }
-        } catch (SQLException e) {
-            throw new BenchException("writing failed: " + e.getMessage());
         }
         return figures(rounds, idle, idleSeconds);
     }
 
     /// Who takes part in a round.
-    private record Parties(ServerProbe probe, PacedWriter writer, ClientProcess client) {}
+    private record Parties(ServerProbe probe, PacedSource source, ClientProcess client) {}
 
-    private void round(Rounds rounds, int round, Parties parties) throws IOException, SQLException, BenchException {
+    private void round(Rounds rounds, int round, Parties parties)
+            throws IOException, InterruptedException, BenchException {
         ClientProcess client = parties.client;
         client.startWindow();
         long clientBefore = client.cpu().toNanos();
         ServerProbe.Reading before = parties.probe.read();
-        parties.writer.write(plan.changes, CHANGES_PER_SECOND);
-        Map<String, Double> report = client.report(parties.writer.written());
+        parties.source.give(plan.changes, CHANGES_PER_SECOND);
+        Map<String, Double> report = client.report(parties.source.given());
         ServerProbe.Reading used = parties.probe.read().since(before);
         double deliveries = Math.max(1, value(report, "events"));
         rounds.cpu[round] = used.cpuNanos() / 1_000.0 / deliveries;
@@ -125,7 +152,7 @@ final class FanoutScenario {
         for (String fault : FAULTS) {
             values.put(fault, Math.round(value(rounds.last, fault)));
         }
-        return new Figures("fanout", values, "", faults(rounds.last));
+        return new Figures(kind.scenario, values, "", faults(rounds.last));
     }
 
     private static void put(Map<String, @Nullable Object> values, String name, double[] measured) {

@@ -18,27 +18,30 @@ final class Tables {
     static final int ROOM = 1;
 
     private static final String OWNED = """
-            CREATE TABLE public.bench_<number> (
-              n bigint PRIMARY KEY, owner_id uuid NOT NULL, t bigint NOT NULL, body text NOT NULL);
-            CREATE INDEX ON public.bench_<number> (owner_id);
-            ALTER TABLE public.bench_<number> ENABLE ROW LEVEL SECURITY;
-            CREATE POLICY bench_<number>_read ON public.bench_<number> FOR SELECT TO authenticated
-              USING (owner_id = (SELECT auth.uid()));
-            GRANT SELECT ON public.bench_<number> TO authenticated;
-            ALTER PUBLICATION sluice ADD TABLE public.bench_<number>;
-            """;
+        CREATE TABLE public.bench_<number> (
+          n bigint PRIMARY KEY, owner_id uuid NOT NULL, t bigint NOT NULL, body text NOT NULL);
+        CREATE INDEX ON public.bench_<number> (owner_id);
+        ALTER TABLE public.bench_<number> ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY bench_<number>_read ON public.bench_<number> FOR SELECT TO authenticated
+          USING (owner_id = (SELECT auth.uid()));
+        GRANT SELECT ON public.bench_<number> TO authenticated;
+        ALTER PUBLICATION sluice ADD TABLE public.bench_<number>;
+        """;
+
+    /// Of the namespace that is declared by default.
+    static final String CHANNEL = "room:bench";
 
     private static final String SHARED = """
-            CREATE TABLE public.bench_feed (
-              n bigint PRIMARY KEY, room_id bigint NOT NULL, author_id uuid NOT NULL, visibility text NOT NULL,
-              t bigint NOT NULL);
-            CREATE INDEX ON public.bench_feed (room_id);
-            ALTER TABLE public.bench_feed ENABLE ROW LEVEL SECURITY;
-            CREATE POLICY bench_feed_read ON public.bench_feed FOR SELECT TO authenticated
-              USING (visibility = 'everyone' OR author_id = (SELECT auth.uid()));
-            GRANT SELECT ON public.bench_feed TO authenticated;
-            ALTER PUBLICATION sluice ADD TABLE public.bench_feed;
-            """;
+        CREATE TABLE public.bench_feed (
+          n bigint PRIMARY KEY, room_id bigint NOT NULL, author_id uuid NOT NULL, visibility text NOT NULL,
+          t bigint NOT NULL);
+        CREATE INDEX ON public.bench_feed (room_id);
+        ALTER TABLE public.bench_feed ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY bench_feed_read ON public.bench_feed FOR SELECT TO authenticated
+          USING (visibility = 'everyone' OR author_id = (SELECT auth.uid()));
+        GRANT SELECT ON public.bench_feed TO authenticated;
+        ALTER PUBLICATION sluice ADD TABLE public.bench_feed;
+        """;
 
     private Tables() {}
 
@@ -64,6 +67,11 @@ final class Tables {
                                     .formatted(table, owner));
         }
         return "{\"subscriptions\":[" + subscriptions + "]}";
+    }
+
+    /// The body of a request to join the channel.
+    static String channelRequest() {
+        return "{\"subscriptions\":[{\"sub\":\"said\",\"channel\":\"" + CHANNEL + "\"}]}";
     }
 
     /// The body of a request for the room's rows.

@@ -89,6 +89,11 @@ final class TestBed implements AutoCloseable {
         return ServerProcess.start(backdrop.settings(), folder.resolve("server.log"));
     }
 
+    /// The token of the user of the load client's stream with this index. One must have been started with so many.
+    String token(int stream) {
+        return tokens.get(stream);
+    }
+
     /// Starts a load client, each of whose streams is of a user of its own, and waits until all are open.
     ///
     /// @param body of the request, for a user

@@ -106,10 +106,21 @@ final class ClientStream implements FrameListener {
     public void change(long seq, long row, long commitMicros, long calledMicros) {
         int before = checker.rows();
         checker.received(row, seq);
-        if (checker.rows() != before) {
+        received(before, commitMicros, calledMicros);
+    }
+
+    @Override
+    public void broadcast(long number, long takenMicros, long calledMicros) {
+        int before = checker.rows();
+        checker.received(number);
+        received(before, takenMicros, calledMicros);
+    }
+
+    private void received(int rowsBefore, long sentMicros, long calledMicros) {
+        if (checker.rows() != rowsBefore) {
             totals.distinctRow();
         }
-        totals.received(receiptMicros, commitMicros, calledMicros);
+        totals.received(receiptMicros, sentMicros, calledMicros);
     }
 
     @Override

@@ -46,6 +46,11 @@ final class DeliveryChecker {
         }
     }
 
+    /// Takes the next event of the stream, of a kind that has no `seq`.
+    void received(long row) {
+        received(row, lastSeq + 1);
+    }
+
     private boolean add(int row) {
         int word = row >> 6;
         if (word >= seen.length) {

@@ -11,6 +11,11 @@ interface FrameListener {
     /// @param calledMicros when the writer began to write it, from its column `t`, since the epoch
     void change(long seq, long row, long commitMicros, long calledMicros);
 
+    /// @param number from the payload's member `n`
+    /// @param takenMicros when the server took it in, since the epoch
+    /// @param calledMicros when the publisher began to send it, from the payload's member `t`, since the epoch
+    void broadcast(long number, long takenMicros, long calledMicros);
+
     /// A frame about the stream or a subscription that is not an answer to the request.
     ///
     /// @param text the frame, cut at 300 characters

@@ -6,15 +6,18 @@ import java.util.Arrays;
 /// Finds the few facts the checks need in a frame, without reading the rest of it.
 ///
 /// It knows the server's frames: `seq` stands at the head, the commit's members before the row, and the row has the
-/// columns `n` and `t`. Allocates nothing for a change.
+/// columns `n` and `t`, as the payload of a broadcast has members. Allocates nothing for either.
 final class FrameReader {
     private static final byte[] CHANGE = ascii("event: change\n");
+    private static final byte[] BROADCAST = ascii("event: broadcast\n");
     private static final byte[] READY = ascii("event: ready\n");
     private static final byte[] ERROR = ascii("event: error\n");
     private static final byte[] REFUSED = ascii("\"ok\":false");
     private static final byte[] SEQ = ascii("\"seq\":");
     private static final byte[] COMMIT_TIME = ascii("\"commit_time\":\"");
     private static final byte[] RECORD = ascii("\"record\":{");
+    private static final byte[] PAYLOAD = ascii("\"payload\":{");
+    private static final byte[] TAKEN = ascii("\"at\":\"");
     private static final byte[] ROW = ascii("\"n\":");
     private static final byte[] CALLED = ascii("\"t\":");
     private static final int TEXT_MAX = 300;
@@ -30,6 +33,8 @@ final class FrameReader {
     static void read(byte[] bytes, int start, int end, FrameListener listener) {
         if (startsWith(bytes, start, end, CHANGE)) {
             change(bytes, start, end, listener);
+        } else if (startsWith(bytes, start, end, BROADCAST)) {
+            broadcast(bytes, start, end, listener);
         } else if (startsWith(bytes, start, end, READY)) {
             listener.ready(find(REFUSED, bytes, start, end) < 0);
         } else if (startsWith(bytes, start, end, ERROR)) {
@@ -52,6 +57,18 @@ final class FrameReader {
         }
         listener.change(
                 number(bytes, seq, end), number(bytes, row, end), micros(bytes, time, end), number(bytes, called, end));
+    }
+
+    private static void broadcast(byte[] bytes, int start, int end, FrameListener listener) {
+        int taken = find(TAKEN, bytes, start, end);
+        int payload = find(PAYLOAD, bytes, start, end);
+        int number = payload < 0 ? -1 : find(ROW, bytes, payload, end);
+        int called = payload < 0 ? -1 : find(CALLED, bytes, payload, end);
+        if (taken < 0 || number < 0 || called < 0 || end - taken <= SECONDS_LENGTH) {
+            listener.unreadable("a broadcast without at, n or t");
+            return;
+        }
+        listener.broadcast(number(bytes, number, end), micros(bytes, taken, end), number(bytes, called, end));
     }
 
     /// Index after the first occurrence, -1 when there is none.

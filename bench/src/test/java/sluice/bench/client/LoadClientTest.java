@@ -82,6 +82,25 @@ class LoadClientTest {
     }
 
     @Test
+    void broadcasts_are_judged_by_their_number() throws IOException {
+        assertThat(report(List.of(READY, broadcast(1), broadcast(2), broadcast(3)), 7, 3))
+                .contains(" events=9 lost=0 duplicated=0 out_of_order=0 seq_broken=0 unexpected=0");
+        assertThat(report(List.of(READY, broadcast(1), broadcast(3)), 100_000, 3))
+                .contains(" lost=3 duplicated=0 out_of_order=0 seq_broken=0");
+        assertThat(report(List.of(READY, broadcast(2), broadcast(1), broadcast(1)), 100_000, 2))
+                .contains(" lost=0 duplicated=3 out_of_order=3 seq_broken=0");
+        assertThat(report(List.of(READY, "event: broadcast\ndata: {\"sub\":\"said\"}\n\n"), 100_000, 0))
+                .contains(" gone=3 ");
+    }
+
+    private static String broadcast(int number) {
+        return "event: broadcast\n"
+                + "data: {\"sub\":\"said\",\"channel\":\"room:bench\",\"event\":\"said\",\"payload\":{\"n\":"
+                + number + ",\"t\":1795977000000000},\"from\":\"x\",\"origin\":\"client\","
+                + "\"at\":\"2026-11-29T18:30:00.5Z\"}\n\n";
+    }
+
+    @Test
     void a_change_that_lacks_what_is_checked_is_not_passed_over() throws IOException {
         assertThat(report(List.of(READY, "event: change\ndata: {\"sub\":\"feed\",\"seq\":1}\n\n"), 100_000, 0))
                 .contains(" gone=3 ");
