@@ -10,6 +10,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -20,7 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
 ///
 /// Passing, it forwards. Stalled, it holds all bytes of a direction and keeps connections open: a network that
 /// swallows packets. Refusing, it closes each new connection at once: a server that is down. Cutting resets all
-/// connections there are.
+/// connections there are; half closing ends one direction of them, as if one side had said its last word, and keeps
+/// the other.
 public final class TcpProxy implements AutoCloseable {
     public enum Direction {
         TO_SERVER,
@@ -78,6 +81,18 @@ public final class TcpProxy implements AutoCloseable {
     /// Resets every connection, on both sides.
     public void cut() {
         pairs.forEach(Pair::reset);
+    }
+
+    /// Ends one direction of every connection: the side it leads to reads an end, what is still sent that way is
+    /// lost, and the other direction stays until somebody closes it.
+    public void halfClose(Direction direction) {
+        for (Pair pair : pairs) {
+            try {
+                pair.halfClose(direction);
+            } catch (IOException e) {
+                pair.reset();
+            }
+        }
     }
 
     /// Cuts each connection as soon as so many more bytes have gone that way in all: in the middle of a message.
@@ -154,25 +169,26 @@ public final class TcpProxy implements AutoCloseable {
         }
         Pair pair = new Pair(client, upstream);
         pairs.add(pair);
-        Thread.ofVirtual().name("proxy-to-server").start(() -> pump(pair, client, upstream, toServer));
-        Thread.ofVirtual().name("proxy-to-client").start(() -> pump(pair, upstream, client, toClient));
+        Thread.ofVirtual().name("proxy-to-server").start(() -> pump(pair, Direction.TO_SERVER));
+        Thread.ofVirtual().name("proxy-to-client").start(() -> pump(pair, Direction.TO_CLIENT));
     }
 
-    private void pump(Pair pair, Socket from, Socket to, Valve valve) {
+    private void pump(Pair pair, Direction direction) {
         byte[] buffer = new byte[64 * 1024];
+        Valve valve = valve(direction);
         try {
-            InputStream in = from.getInputStream();
-            OutputStream out = to.getOutputStream();
+            InputStream in = pair.from(direction).getInputStream();
+            OutputStream out = pair.to(direction).getOutputStream();
             for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
                 Passage passage = valve.pass(read);
-                out.write(buffer, 0, passage.bytes());
+                pair.write(direction, out, buffer, passage.bytes());
                 if (passage.thenCut()) {
                     pair.reset();
                     return;
                 }
             }
             valve.awaitOpen();
-            to.shutdownOutput();
+            pair.halfClose(direction);
             if (pair.oneSideEnded()) {
                 pair.close();
             }
@@ -196,10 +212,44 @@ public final class TcpProxy implements AutoCloseable {
         private final Socket client;
         private final Socket upstream;
         private final AtomicLong ended = new AtomicLong();
+        private final Set<Direction> halfClosed = ConcurrentHashMap.newKeySet();
 
         Pair(Socket client, Socket upstream) {
             this.client = client;
             this.upstream = upstream;
+        }
+
+        Socket from(Direction direction) {
+            return switch (direction) {
+                case TO_SERVER -> client;
+                case TO_CLIENT -> upstream;
+            };
+        }
+
+        Socket to(Direction direction) {
+            return switch (direction) {
+                case TO_SERVER -> upstream;
+                case TO_CLIENT -> client;
+            };
+        }
+
+        void halfClose(Direction direction) throws IOException {
+            if (halfClosed.add(direction)) {
+                to(direction).shutdownOutput();
+            }
+        }
+
+        /// What comes after the end of its direction is lost.
+        void write(Direction direction, OutputStream out, byte[] buffer, int length) throws IOException {
+            try {
+                if (!halfClosed.contains(direction)) {
+                    out.write(buffer, 0, length);
+                }
+            } catch (IOException e) {
+                if (!halfClosed.contains(direction)) {
+                    throw e;
+                }
+            }
         }
 
         /// Whether the other side had ended before.

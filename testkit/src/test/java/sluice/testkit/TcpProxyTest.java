@@ -67,6 +67,25 @@ class TcpProxyTest {
     }
 
     @Test
+    void half_closed_one_side_reads_an_end_and_the_other_direction_stays() throws IOException {
+        try (Socket client = connect()) {
+            assertThat(ask(client, "hello")).isEqualTo("hello");
+            proxy.halfClose(TcpProxy.Direction.TO_CLIENT);
+            assertThat(client.getInputStream().read()).isEqualTo(-1);
+            client.getOutputStream().write("lost".getBytes(StandardCharsets.UTF_8));
+            Await.until("it went on", () -> proxy.bytes(TcpProxy.Direction.TO_SERVER) == 9);
+            assertThat(proxy.open()).isEqualTo(1);
+        }
+        Await.until("the connection is forgotten", () -> proxy.open() == 0);
+        try (Socket client = connect()) {
+            assertThat(ask(client, "hello")).isEqualTo("hello");
+            proxy.halfClose(TcpProxy.Direction.TO_SERVER);
+            assertThat(client.getInputStream().read()).isEqualTo(-1);
+        }
+        Await.until("the connection is forgotten", () -> proxy.open() == 0);
+    }
+
+    @Test
     void a_cut_resets_and_the_next_connection_works() throws IOException {
         try (Socket client = connect()) {
             assertThat(ask(client, "hello")).isEqualTo("hello");

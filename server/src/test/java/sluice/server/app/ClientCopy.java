@@ -81,9 +81,19 @@ final class ClientCopy {
 
     /// Goes on with another stream, which sends the commit at the position again, and nothing before it.
     void goOn(SseClient client) {
+        goOn(client.next());
+    }
+
+    /// @param ready of the other stream
+    void goOn(SseEvent ready) {
         lastId = null;
         repeatedUntil = position;
-        take(client.next());
+        take(ready);
+    }
+
+    /// Whether there is a position to resume from.
+    boolean isLive() {
+        return live;
     }
 
     /// Takes events until the row is there in this version.

@@ -34,6 +34,7 @@ final class ItemWriters implements AutoCloseable {
     private final AtomicLong commits = new AtomicLong();
     private final AtomicLong versions = new AtomicLong(1_000_000);
     private volatile boolean stopped;
+    private volatile boolean outages;
 
     /// @param settings statements each session begins with
     ItemWriters(PostgresDatabase database, String table, Kind kind, List<String> settings) {
@@ -41,6 +42,12 @@ final class ItemWriters implements AutoCloseable {
         this.table = table;
         this.kind = kind;
         this.settings = settings;
+    }
+
+    /// From here on a session that is lost is opened again, as soon as the database takes it.
+    ItemWriters throughOutages() {
+        outages = true;
+        return this;
     }
 
     static PostgresDatabase withTable(PostgresDatabase database, String table) {
@@ -80,6 +87,29 @@ final class ItemWriters implements AutoCloseable {
     }
 
     private void write(int first, SeededRandom random) {
+        while (!stopped) {
+            try {
+                session(first, random);
+            } catch (SQLException | IllegalStateException e) {
+                if (!outages) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            if (!stopped) {
+                Await.until("the database is there", this::isThere);
+            }
+        }
+    }
+
+    private boolean isThere() {
+        try (Connection connection = database.connect()) {
+            return connection.isValid(5);
+        } catch (SQLException | IllegalStateException e) {
+            return false;
+        }
+    }
+
+    private void session(int first, SeededRandom random) throws SQLException {
         try (Connection connection = database.connect();
                 Statement statement = connection.createStatement()) {
             for (String setting : settings) {
@@ -94,8 +124,6 @@ final class ItemWriters implements AutoCloseable {
                 connection.commit();
                 commits.incrementAndGet();
             }
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
         }
     }
 

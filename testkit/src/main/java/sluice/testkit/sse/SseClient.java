@@ -147,6 +147,16 @@ public final class SseClient implements AutoCloseable {
         return await(event -> true);
     }
 
+    /// The very next event, or null when the stream has ended instead.
+    public @Nullable SseEvent nextOrEnd() {
+        long deadline = System.nanoTime() + Await.LONG.toNanos();
+        int before = received.size();
+        while (received.size() == before && end == null) {
+            take(deadline, "an event or the end");
+        }
+        return received.size() == before ? null : received.getLast();
+    }
+
     /// The next so many events.
     public List<SseEvent> next(int count) {
         List<SseEvent> events = new ArrayList<>(count);
