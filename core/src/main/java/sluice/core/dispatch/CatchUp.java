@@ -207,10 +207,7 @@ final class CatchUp {
             stream.handle().tellWhenDrained();
             return false;
         }
-        boolean ofStream = lane.only() == null;
-        if (ofStream) {
-            stream.replays(commit.lsn());
-        }
+        replays(lane, commit.lsn());
         dispatch.beginReplay(commit, now);
         for (Change change = lane.peek();
                 change != null && budget > 0 && stream.isOpen() && hasRoom(lane);
@@ -225,11 +222,20 @@ final class CatchUp {
             lane.broadcastDone();
             budget--;
         }
-        if (ofStream && lane.commit() == null) {
-            stream.replays(null);
+        if (lane.commit() == null) {
+            replays(lane, null);
         }
         dispatch.endReplay();
         return stream.isOpen();
+    }
+
+    private static void replays(Lane lane, @Nullable Lsn commit) {
+        Subscription only = lane.only();
+        if (only == null) {
+            lane.stream().replays(commit);
+        } else {
+            only.replays(commit);
+        }
     }
 
     private void give(Lane lane, long number, Change change) {

@@ -3,6 +3,7 @@ package sluice.core.dispatch;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
 import sluice.core.event.PassingEvent;
@@ -74,7 +75,8 @@ final class CommitParts {
     /// Keeps an event until the commit's part is decided and may go. The event is dropped when the part does not fit.
     void hold(StreamState stream, HeldEvent event) {
         if (stream.charge(serial, ORDINARY_EVENT_BYTES)) {
-            stream.held().addLast(new HeldCommit(serial, commit.xid(), commit.lsn(), commit.time()));
+            Subscription subscription = event.subscription();
+            held(stream, subscription.isApart() ? subscription : null);
             holding.add(stream);
         }
         if (origin == Origin.LOG && !holdsMore(stream, event.weightBytes())) {
@@ -106,8 +108,7 @@ final class CommitParts {
         } else if (waits) {
             HeldCommit last = stream.held().getLast();
             if (last.serial() != serial) {
-                last = new HeldCommit(serial, commit.xid(), commit.lsn(), commit.time());
-                stream.held().addLast(last);
+                last = held(stream, null);
             }
             last.broadcasts().add(new HeldCommit.HeldBroadcast(to, event));
             stream.addHeld(1, event.weightBytes());
@@ -116,6 +117,12 @@ final class CommitParts {
             ends.given(stream, commit.xid(), commit.lsn(), commit.time());
             sink.passing(stream.handle(), to.tag(), event);
         }
+    }
+
+    private HeldCommit held(StreamState stream, @Nullable Subscription apart) {
+        HeldCommit begun = new HeldCommit(serial, commit.xid(), commit.lsn(), commit.time(), apart);
+        stream.held().addLast(begun);
+        return begun;
     }
 
     private boolean hasRoom(StreamState stream, int bytes) {
@@ -142,7 +149,7 @@ final class CommitParts {
     private void takeBack(StreamState stream) {
         sink.retract(stream.handle());
         stream.retracted();
-        ends.takenBack(stream);
+        ends.takenBack(stream, commit.lsn());
         stream.subscriptions().forEach(subscription -> subscription.rewind(serial));
         HeldCommit last = stream.held().peekLast();
         if (last != null && last.serial() == serial) {

@@ -79,7 +79,7 @@ final class HeldRelease {
             held.removeFirst();
             stream.addHeld(-commit.size(), -commit.weightBytes());
             write(stream, commit);
-            ends.end(stream);
+            ends.end(stream, commit);
         }
     }
 

@@ -139,7 +139,12 @@ public final class FrameEncoder {
     }
 
     private static void commit(StreamEvent.Commit commit, ByteSink out) {
-        text("{\"commit_lsn\":", commit.commitLsn().toString(), out);
+        out.put('{');
+        if (commit.sub() != null) {
+            text("\"sub\":", commit.sub(), out);
+            out.put(',');
+        }
+        text("\"commit_lsn\":", commit.commitLsn().toString(), out);
         text(",\"commit_time\":", Timestamps.rfc3339(commit.commitTime()), out);
         number(",\"xid\":", Integer.toUnsignedLong(commit.xid().bits()), out);
         out.put('}');

@@ -41,10 +41,12 @@ public sealed interface StreamEvent {
         TRUNCATED
     }
 
-    /// The end of a transaction: everything it brought the stream came before.
+    /// The end of a transaction: everything it brought came before.
     ///
+    /// @param sub the subscription it is told of, while that is fed apart from its stream; null for the stream's
+    ///     others
     /// @param xid as PostgreSQL logs it, without its epoch
-    record Commit(Lsn commitLsn, Instant commitTime, Xid xid) implements StreamEvent {}
+    record Commit(@Nullable String sub, Lsn commitLsn, Instant commitTime, Xid xid) implements StreamEvent {}
 
     /// The subscription has caught up: from here on it sees each commit together with its stream.
     ///

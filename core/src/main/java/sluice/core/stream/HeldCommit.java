@@ -3,6 +3,7 @@ package sluice.core.stream;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.event.PassingEvent;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
@@ -17,15 +18,18 @@ public final class HeldCommit {
     private final Xid xid;
     private final Lsn commitLsn;
     private final Instant commitTime;
+    private final @Nullable Subscription apart;
     private final List<HeldEvent> events = new ArrayList<>();
     private final List<HeldBroadcast> broadcasts = new ArrayList<>(0);
 
     /// @param serial the dispatch's own count of what it dispatches
-    public HeldCommit(long serial, Xid xid, Lsn commitLsn, Instant commitTime) {
+    /// @param apart whose part it is, when that subscription is fed apart from its stream
+    public HeldCommit(long serial, Xid xid, Lsn commitLsn, Instant commitTime, @Nullable Subscription apart) {
         this.serial = serial;
         this.xid = xid;
         this.commitLsn = commitLsn;
         this.commitTime = commitTime;
+        this.apart = apart;
     }
 
     public long serial() {
@@ -42,6 +46,11 @@ public final class HeldCommit {
 
     public Instant commitTime() {
         return commitTime;
+    }
+
+    /// Whose part it is, when that subscription is fed apart from its stream; null for the stream's own.
+    public @Nullable Subscription apart() {
+        return apart;
     }
 
     public List<HeldEvent> events() {

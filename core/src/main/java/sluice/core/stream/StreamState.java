@@ -58,7 +58,8 @@ public final class StreamState {
         return framing;
     }
 
-    /// The transaction of which the stream has been given events, and has not been told the end.
+    /// The transaction of which the stream's live subscriptions and its channels have been given events, and have
+    /// not been told the end.
     public StreamEvent.@Nullable Commit openTransaction() {
         return openTransaction;
     }

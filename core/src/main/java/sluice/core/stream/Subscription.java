@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.CrossCheck;
 import sluice.core.authorization.Meaning;
 import sluice.core.authorization.Rule;
+import sluice.core.event.StreamEvent;
 import sluice.core.routing.RoutingKey;
 import sluice.core.session.Identity;
 import sluice.core.shape.Filter;
@@ -56,6 +57,8 @@ public final class Subscription {
     private long seqOfCommit;
     private long seqBeforeCommit;
     private boolean apart;
+    private StreamEvent.@Nullable Commit openTransaction;
+    private @Nullable Lsn replayedCommit;
     private long firstCommit;
     private long withheld;
     private long withheldTold;
@@ -240,6 +243,25 @@ public final class Subscription {
     /// From here on it sees each commit together with its stream.
     public void goLive() {
         apart = false;
+    }
+
+    /// The transaction of which the subscription has been given events apart from its stream, and has not been told
+    /// the end.
+    public StreamEvent.@Nullable Commit openTransaction() {
+        return openTransaction;
+    }
+
+    public void openTransaction(StreamEvent.@Nullable Commit transaction) {
+        openTransaction = transaction;
+    }
+
+    /// The commit that it is being given apart from its stream, in pieces; null when there is none.
+    public @Nullable Lsn replayedCommit() {
+        return replayedCommit;
+    }
+
+    public void replays(@Nullable Lsn commit) {
+        replayedCommit = commit;
     }
 
     /// The number of the first commit that is the subscription's, in the order of dispatch.

@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import sluice.core.dispatch.SimPolicy.Caller;
 import sluice.core.stream.StreamHandle;
+import sluice.core.stream.StreamState.Framing;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.ResumePosition;
 import sluice.core.wal.TransactionSnapshot;
@@ -60,8 +61,13 @@ final class SimStream implements StreamHandle {
     boolean hungUp;
     boolean reads = true;
     private Lsn liveAt = Lsn.ZERO;
+    final Framing framing;
 
-    SimStream(String id, Caller caller) {
+    /// Which transaction has begun and not ended, by the subscription that is apart, or by nothing for the others.
+    private final Map<String, Lsn> begun = new LinkedHashMap<>();
+
+    SimStream(String id, Caller caller, Framing framing) {
+        this.framing = framing;
         this.id = id;
         this.caller = caller;
         callers.add(caller);
@@ -165,6 +171,7 @@ final class SimStream implements StreamHandle {
             if (!room.removed) {
                 room.broadcast(data);
                 inOrder(data);
+                begins("", data);
             }
             return;
         }
@@ -177,6 +184,9 @@ final class SimStream implements StreamHandle {
                 throw new AssertionError("a change for " + item.label() + ", which " + id + " does not have");
             }
             shape.change(item.seq(), data);
+            if (!data.has("snapshot")) {
+                begins(shape.phase == SimShape.Phase.LIVE ? "" : shape.label, data);
+            }
             if (shape.phase == SimShape.Phase.LIVE && !data.has("snapshot")) {
                 inOrder(data);
             }
@@ -191,8 +201,19 @@ final class SimStream implements StreamHandle {
                 SimShape shape = shape(data);
                 if (shape != null) {
                     shape.phase = SimShape.Phase.LIVE;
+                    if (begun.containsKey(shape.label)) {
+                        throw new AssertionError("COMMIT_ORDER: no end of " + begun + " before " + data);
+                    }
                     Lsn at = Lsn.parse(data.get("wal_lsn").asText());
                     liveAt = shape.position(Lsn.ZERO) == null || at.isAfter(liveAt) ? at.max(liveAt) : liveAt;
+                }
+            }
+            case "commit" -> {
+                Lsn ended = begun.remove(data.path("sub").asText());
+                // of one that brought a warning, or was for a subscription that the client gave up, it saw nothing
+                if (ended != null
+                        && !ended.equals(Lsn.parse(data.get("commit_lsn").asText()))) {
+                    throw new AssertionError("COMMIT_ORDER: " + id + " is told " + data + " in " + ended);
                 }
             }
             case "snapshot_end" -> {
@@ -245,10 +266,24 @@ final class SimStream implements StreamHandle {
                             "STUCK: " + shape.label + " of " + id + " is " + shape.phase + " when all is at rest");
             }
         }
+        for (String apart : begun.keySet()) {
+            if (!shapes.containsKey(apart) || shapes.get(apart).phase != SimShape.Phase.ENDED) {
+                throw new AssertionError("STUCK: " + id + " was not told the end of " + begun);
+            }
+        }
         for (SimRoom room : rooms.values()) {
             if (!room.removed) {
                 room.settle(commits);
             }
+        }
+    }
+
+    /// Between the events of a transaction and the next one's the stream is told the end, where it asked for that.
+    private void begins(String apart, JsonNode data) {
+        Lsn lsn = Lsn.parse(data.get("commit_lsn").asText());
+        Lsn before = framing == Framing.NONE ? null : begun.put(apart, lsn);
+        if (before != null && !before.equals(lsn)) {
+            throw new AssertionError("COMMIT_ORDER: " + id + " is not told the end of " + before + " before " + data);
         }
     }
 

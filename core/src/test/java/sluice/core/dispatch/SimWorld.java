@@ -19,6 +19,7 @@ import sluice.core.session.Identity;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.RateBucket;
+import sluice.core.stream.StreamState.Framing;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.ResumePosition;
@@ -408,7 +409,8 @@ final class SimWorld implements SimSink.Host {
     }
 
     private void open(Caller caller, List<SimShape> shapes, List<@Nullable ResumePosition> positions) {
-        SimStream stream = new SimStream("stream " + ++names, caller);
+        SimStream stream =
+                new SimStream("stream " + ++names, caller, random.nextBoolean() ? Framing.TRANSACTIONS : Framing.NONE);
         List<SubscriptionRequest> requests = new ArrayList<>();
         for (int i = 0; i < shapes.size(); i++) {
             SimShape shape = shapes.get(i);
@@ -423,7 +425,7 @@ final class SimWorld implements SimSink.Host {
             requests.add(room(stream).request());
         }
         sink.streams.put(stream.id, stream);
-        step(new Input.Open(stream, identity(caller), requests));
+        step(new Input.Open(stream, identity(caller), requests, stream.framing, null));
     }
 
     private void hangUp(SimStream stream) {

@@ -18,6 +18,7 @@ import sluice.core.session.Identity;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.ResumePosition.Scope;
 
 /// Streams that asked to be told where each transaction ends.
 class TransactionEndsTest {
@@ -143,6 +144,81 @@ class TransactionEndsTest {
         }
 
         assertThat(told(stream)).hasSize(13).last().isEqualTo("end 1001");
+    }
+
+    /// The same with the label of a subscription that is apart, as `end XID LABEL`.
+    private static List<String> toldApart(Received stream) {
+        return stream.frames.stream()
+                .map(frame -> frame.replaceAll("(?s)^change \"(\\w+)\".*\"id\":(\\d+).*", "$1$2")
+                        .replaceAll("(?s)^event: commit\ndata: \\{\"sub\":\"(\\w+)\".*\"xid\":(\\d+).*", "end $2 $1")
+                        .replaceAll("(?s)^event: commit\n.*\"xid\":(\\d+).*", "end $1")
+                        .replaceAll("(?s)^event: live\ndata: \\{\"sub\":\"(\\w+)\".*", "live $1"))
+                .filter(frame -> frame.matches("(live|end) [\\w ]+|[a-z]+\\d+"))
+                .toList();
+    }
+
+    @Test
+    void what_is_replayed_to_one_that_resumes_ends_under_its_name_and_before_it_is_live() {
+        var before = world.open("before", notesShape("a"));
+        world.commit(insert("1", "alice", "x"));
+        world.commit(insert("2", "alice", "x"), insert("3", "alice", "x"));
+        String history = before.frames.getFirst().replaceAll("(?s).*\"history\":\"([^\"]*)\".*", "$1");
+
+        var stream = world.openFramed(
+                "alice", notesShape("l"), ResumeTest.resuming("r", new Lsn(0x1100), history, Scope.SHAPE));
+        world.commit(insert("4", "alice", "x"));
+
+        assertThat(toldApart(stream))
+                .containsExactly("r1", "end 1001 r", "r2", "r3", "end 1002 r", "live r", "l4", "r4", "end 1003");
+    }
+
+    @Test
+    void a_transaction_that_was_live_for_one_ends_again_for_the_one_that_catches_up_with_it() {
+        var stream = world.openFramed("alice", notesShape("l"));
+        world.stopReading(stream);
+        world.commit(rows(0, 3));
+        world.subscribe("alice", ResumeTest.resuming("r", new Lsn(0x1100), null, Scope.SHAPE));
+        world.commit(rows(3, 2));
+        assertThat(toldApart(stream)).containsExactly("l0", "l1", "l2", "end 1001", "l3", "l4", "end 1002");
+
+        world.read(stream);
+        world.commit(rows(5, 1));
+
+        assertThat(toldApart(stream).subList(7, 18))
+                .containsExactly(
+                        "r0", "r1", "r2", "end 1001 r", "r3", "r4", "end 1002 r", "live r", "l5", "r5", "end 1003");
+    }
+
+    @Test
+    void a_replayed_transaction_larger_than_the_queue_ends_once_after_its_last_row() {
+        world.open("before", notesShape("a"));
+        world.commit(rows(0, 40));
+        world.commit(rows(40, 1));
+
+        var stream = world.openFramed("alice", ResumeTest.resuming("r", new Lsn(0x1100), null, Scope.SHAPE));
+
+        List<String> told = toldApart(stream);
+        assertThat(told).hasSize(44);
+        assertThat(told.subList(39, 44)).containsExactly("r39", "end 1001 r", "r40", "end 1002 r", "live r");
+    }
+
+    @Test
+    void a_replayed_transaction_of_which_a_part_waits_for_an_answer_ends_after_that_part() {
+        world.plan = granted(World.probed());
+        world.open("before", notesShape("a"));
+        world.commit(rows(0, 2));
+        world.forgetEffects();
+        var stream = world.openFramed("alice", ResumeTest.resuming("r", new Lsn(0x1100), null, Scope.SHAPE));
+        assertThat(toldApart(stream)).isEmpty();
+
+        for (int i = 0; i < 2; i++) {
+            assertThat(toldApart(stream)).isEmpty();
+            Effect.Probe probe = world.take(Effect.Probe.class);
+            world.step(new Input.ProbeAnswer(probe.probeId(), new ProbeOutcome.Visible(world.stamp())));
+        }
+        world.pass(Duration.ofMillis(50));
+
+        assertThat(toldApart(stream)).containsExactly("r0", "r1", "end 1001 r", "live r");
     }
 
     @Test

@@ -76,7 +76,8 @@ class ApiFilesTest {
                 new StreamEvent.SnapshotEnd("docs", 0, LSN, Completeness.TRUNCATED),
                 new StreamEvent.Live("docs", LSN),
                 new StreamEvent.Delay(0),
-                new StreamEvent.Commit(LSN, AT, new Xid(-1)),
+                new StreamEvent.Commit(null, LSN, AT, new Xid(-1)),
+                new StreamEvent.Commit("s", LSN, AT, new Xid(1)),
                 WARNING,
                 new StreamEvent.Warning(null, WarningCode.CHANGES_WITHHELD, "a message", null, null),
                 new StreamEvent.Failure(
