@@ -16,6 +16,7 @@ public final class CatalogImage {
     private final Map<String, Integer> relationOidsByName = new HashMap<>();
     private final Dictionary dictionary;
     private final @Nullable String rights;
+    private final Succession succession;
 
     /// @param relations every published table, in the order messages should list them
     public CatalogImage(Stamp stamp, Collection<Relation> relations, Dictionary dictionary) {
@@ -24,6 +25,16 @@ public final class CatalogImage {
 
     /// @param rights what the rights poll says in the same snapshot; null when it was not asked
     public CatalogImage(Stamp stamp, Collection<Relation> relations, Dictionary dictionary, @Nullable String rights) {
+        this(stamp, relations, dictionary, rights, Succession.UNKNOWN);
+    }
+
+    /// @param succession what is known of the versions before those of `relations`
+    public CatalogImage(
+            Stamp stamp,
+            Collection<Relation> relations,
+            Dictionary dictionary,
+            @Nullable String rights,
+            Succession succession) {
         this.stamp = stamp;
         Map<Integer, Relation> byOid = new LinkedHashMap<>();
         for (Relation relation : relations) {
@@ -33,6 +44,7 @@ public final class CatalogImage {
         this.relationsByOid = Collections.unmodifiableMap(byOid);
         this.dictionary = dictionary;
         this.rights = rights;
+        this.succession = succession;
     }
 
     /// Everything besides tables.
@@ -75,6 +87,11 @@ public final class CatalogImage {
     /// What the rights poll says of exactly this state of the catalog, null when it was not asked.
     public @Nullable String rights() {
         return rights;
+    }
+
+    /// How the rights came to be what this reading says, as far as is known.
+    public Succession succession() {
+        return succession;
     }
 
     public Collection<Relation> relations() {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Stamp;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.TransactionSnapshot;
 import sluice.core.wal.Xid;
 
 /// When transactions committed of which the log brings nothing: those that moved rights.
@@ -22,6 +23,12 @@ import sluice.core.wal.Xid;
 final class CommitOrder {
     /// A quarter of an hour of rights polls.
     private static final int STAMPS_MAX = 1_024;
+
+    /// From where on rights are known.
+    ///
+    /// @param lsn commits at or past it were made under them
+    /// @param writers where the log brings them, so were those from the last of them on; may be empty
+    record RightsKnown(Lsn lsn, List<Xid> writers) {}
 
     private final UnseenCommits unseen;
     private final ArrayDeque<Stamp> answers = new ArrayDeque<>();
@@ -77,7 +84,7 @@ final class CommitOrder {
     /// Of a right that is gone no version tells when it went: only commits past the reading are known to be later.
     ///
     /// @param later what `reading` says
-    Lsn rightsKnownFrom(Relation earlier, Relation later, Stamp reading) {
+    RightsKnown rightsKnownFrom(Relation earlier, Relation later, Stamp reading) {
         List<Xid> writers = new ArrayList<>();
         for (Map.Entry<String, Xid> right : later.rightVersions().entrySet()) {
             if (!right.getValue().equals(earlier.rightVersions().get(right.getKey()))) {
@@ -87,7 +94,7 @@ final class CommitOrder {
         boolean gone = !later.rightVersions()
                 .keySet()
                 .containsAll(earlier.rightVersions().keySet());
-        return gone ? reading.insertLsn() : behind(writers, reading);
+        return gone ? new RightsKnown(reading.insertLsn(), List.of()) : behind(writers, reading);
     }
 
     /// Where all of these transactions lie behind: every commit at or past it was made after each
@@ -95,7 +102,7 @@ final class CommitOrder {
     ///
     /// @param shownBy an answer that shows them all
     /// @return 0 when that is so of every commit still to be dispatched
-    private Lsn behind(List<Xid> transactions, Stamp shownBy) {
+    private RightsKnown behind(List<Xid> transactions, Stamp shownBy) {
         List<Xid> sought = new ArrayList<>();
         for (Xid xid : transactions) {
             if (!xid.equals(parked) && !unseen.wasDispatched(xid)) {
@@ -103,19 +110,34 @@ final class CommitOrder {
             }
         }
         if (sought.isEmpty()) {
-            return Lsn.ZERO;
+            return new RightsKnown(Lsn.ZERO, List.of());
         }
         for (Stamp answer : answers) {
             if (showsAll(answer, sought)) {
-                return answer.insertLsn().min(shownBy.insertLsn());
+                return new RightsKnown(answer.insertLsn().min(shownBy.insertLsn()), sought);
             }
         }
-        return shownBy.insertLsn();
+        return new RightsKnown(shownBy.insertLsn(), sought);
     }
 
     private static boolean showsAll(Stamp answer, List<Xid> transactions) {
         for (Xid xid : transactions) {
-            if (!answer.snapshot().sees(xid)) {
+            if (!shows(answer.snapshot(), xid)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// A snapshot does not list sub-transactions, so one in progress looks like one that is over. Its id is above
+    /// that of the transaction it belongs to, which is listed.
+    private static boolean shows(TransactionSnapshot snapshot, Xid xid) {
+        if (!snapshot.sees(xid)) {
+            return false;
+        }
+        for (long running : snapshot.inProgress()) {
+            // ids wrap, so they are compared by their distance
+            if ((int) running - xid.bits() < 0) {
                 return false;
             }
         }

@@ -274,6 +274,7 @@ public final class Engine
 
     private void release(WalEvent event) {
         rights.reconcile(CommitStart.announced(event));
+        rights.dispatching(CommitStart.xid(event), CommitStart.commitLsn(event));
         if (event instanceof WalEvent.Committed(var transaction)) {
             dispatch(transaction);
         } else if (event instanceof WalEvent.SpilledBegin begin) {

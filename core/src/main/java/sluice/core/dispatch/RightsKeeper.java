@@ -3,9 +3,12 @@ package sluice.core.dispatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Origin;
 import sluice.core.authorization.RulePlan;
@@ -62,6 +65,7 @@ final class RightsKeeper {
     private final Host host;
     private CatalogImage catalog;
     private final Tables tables = new Tables();
+    private final Set<TableState> inDoubt = new LinkedHashSet<>();
     private long version;
 
     RightsKeeper(Host host, CatalogImage initial) {
@@ -209,8 +213,8 @@ final class RightsKeeper {
         boolean definitionMoved = !before.fingerprint().equals(now.fingerprint());
         boolean fed = before.feed().reaches(now.feed());
         tables.reloaded(table, now, stamp, host.order().unseen());
-        unknownUntil(table, host.order().rightsKnownFrom(before, now, stamp));
-        if (!before.rightVersions().equals(now.rightVersions())) {
+        if (!answer.succession().connects(before, now)) {
+            doubt(table, host.order().rightsKnownFrom(before, now, stamp));
             table.moved(stamp.insertLsn());
         }
         if (!before.schema().equals(now.schema()) || !before.name().equals(now.name())) {
@@ -253,13 +257,31 @@ final class RightsKeeper {
         }
     }
 
-    /// Of commits up to here nobody can say under which rights they were made: those of before
-    /// may have given way to
-    /// others that were gone again when the catalog was read.
-    private void unknownUntil(TableState table, Lsn known) {
-        table.rightsMoved(known);
+    /// Of commits up to there nobody can say under which rights they were made: those of before may have given way
+    /// to others that were gone again when the catalog was read.
+    private void doubt(TableState table, CommitOrder.RightsKnown known) {
+        table.rightsMoved(known.lsn());
+        table.doubts().add(known, host.dispatchedUntil());
+        if (table.doubts().areOpen()) {
+            inDoubt.add(table);
+        }
         for (Subscription subscription : table.index().all()) {
-            subscription.rightsUnknown(host.dispatchedUntil(), known);
+            subscription.rightsUnknown(host.dispatchedUntil(), known.lsn());
+        }
+    }
+
+    /// This commit is about to be dispatched: where it wrote the rights that were read, they are known from here on.
+    void dispatching(Xid xid, Lsn commitLsn) {
+        for (Iterator<TableState> all = inDoubt.iterator(); all.hasNext(); ) {
+            TableState table = all.next();
+            if (table.doubts().cleared(xid, commitLsn)) {
+                for (Subscription subscription : table.index().all()) {
+                    subscription.rightsKnownFrom(table.doubts().until());
+                }
+            }
+            if (!table.doubts().areOpen()) {
+                all.remove();
+            }
         }
     }
 
@@ -300,6 +322,7 @@ final class RightsKeeper {
             }
         }
         tables.remove(table);
+        inDoubt.remove(table);
     }
 
     private void endChanged(Subscription subscription, Relation relation) {

@@ -25,6 +25,7 @@ final class TableState {
     private Stamp stamp;
     private Lsn rightsMovedUntil = Lsn.ZERO;
     private Lsn movedUntil = Lsn.ZERO;
+    private final RightsInDoubt doubts = new RightsInDoubt();
     private @Nullable Xid staleSince;
     private long staleAfter;
     private Lsn lastCommit = Lsn.ZERO;
@@ -90,6 +91,11 @@ final class TableState {
     void rightsMoved(Lsn until) {
         rightsMovedUntil = rightsMovedUntil.max(until);
         moved(until);
+    }
+
+    /// Up to where commits were made under rights that nobody knows.
+    RightsInDoubt doubts() {
+        return doubts;
     }
 
     /// Before this position the table's rights, its definition or what feeds it may have been other than now.

@@ -215,6 +215,11 @@ public final class Subscription {
         unknownUntil = unknownUntil.max(until);
     }
 
+    /// It turned out that the rights at commits from here on are known.
+    public void rightsKnownFrom(Lsn lsn) {
+        unknownUntil = unknownUntil.min(lsn);
+    }
+
     /// Whether the rights at a commit at this LSN cannot be known.
     public boolean knowsNoRights(Lsn commitLsn) {
         return !commitLsn.isBefore(unknownFrom) && commitLsn.isBefore(unknownUntil);

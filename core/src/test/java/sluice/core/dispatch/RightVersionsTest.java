@@ -5,6 +5,7 @@ import static sluice.core.dispatch.World.NOTES_DEFINITION;
 import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
 
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,11 @@ import org.junit.jupiter.api.Test;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Stamp;
+import sluice.core.catalog.Succession;
+import sluice.core.shape.ShapeRequest;
+import sluice.core.shape.SubscriptionRequest;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.ResumePosition;
 import sluice.core.wal.TransactionSnapshot;
 import sluice.core.wal.Xid;
 
@@ -22,6 +27,9 @@ import sluice.core.wal.Xid;
 class RightVersionsTest {
     /// A transaction of which the log brings nothing, seen by every snapshot.
     private static final int ELSEWHERE = 900;
+
+    /// One that began after the first reading.
+    private static final int AHEAD = 5_000;
 
     private final World world = new World();
     private final Received stream = world.open("alice", notesShape("a"));
@@ -71,7 +79,7 @@ class RightVersionsTest {
     void a_row_made_before_the_first_answer_that_shows_the_last_writer_is_withheld_and_one_past_it_is_sent() {
         world.step(new Input.RightsAnswer(null, world.stamp()));
         world.commit(List.of(NOTES_DEFINITION), insert("1", "bob", "before"));
-        Xid writer = new Xid(1001 + 1);
+        Xid writer = new Xid(1001 + 5);
         Stamp shows = world.stampAhead();
         world.step(new Input.RightsAnswer(null, new Stamp(seeing(writer), shows.insertLsn())));
         Stamp late = new Stamp(seeing(writer), new Lsn(shows.insertLsn().bits() + 0x10_000));
@@ -121,6 +129,179 @@ class RightVersionsTest {
         answerReload("policy1", ELSEWHERE);
 
         assertThat(stream.changes()).isEmpty();
+    }
+
+    @Test
+    void rows_between_two_readings_are_sent_when_the_one_version_replaced_the_other() {
+        readAhead(Map.of("table", List.of(700, AHEAD)), "table", 700, AHEAD);
+
+        world.commit(insert("2", "bob", "between"));
+        assertThat(stream.changes()).hasSize(2);
+        assertThat(world.counts.of("withheld INSERT")).isZero();
+    }
+
+    @Test
+    void rows_between_two_readings_are_withheld_when_another_version_lay_between() {
+        readAhead(Map.of("table", List.of(AHEAD - 1, AHEAD)), "table", 700, AHEAD);
+
+        world.commit(insert("2", "bob", "between"));
+        assertThat(stream.changes()).hasSize(1);
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+    }
+
+    @Test
+    void rows_are_withheld_when_the_version_that_was_read_is_another_than_the_last_known() {
+        readAhead(Map.of("table", List.of(700, AHEAD - 1)), "table", 700, AHEAD);
+
+        world.commit(insert("2", "bob", "between"));
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void rows_between_two_readings_are_sent_when_the_version_that_was_read_has_been_replaced_since() {
+        readAhead(Map.of("table", List.of(700, AHEAD, AHEAD + 1)), "table", 700, AHEAD);
+
+        world.commit(insert("2", "bob", "between"));
+        assertThat(stream.changes()).hasSize(2);
+    }
+
+    @Test
+    void rows_are_withheld_when_the_version_before_came_after_the_one_that_was_read() {
+        readAhead(Map.of("table", List.of(AHEAD, 700)), "table", 700, AHEAD);
+
+        world.commit(insert("2", "bob", "between"));
+        assertThat(stream.changes()).hasSize(1);
+    }
+
+    @Test
+    void a_position_before_a_right_was_written_anew_is_resumed_when_nothing_lay_between() {
+        Lsn seen = readAhead(Map.of("table", List.of(700, AHEAD)), "table", 700, AHEAD);
+        assertThat(world.open("alice", resuming(seen)).only("ready")).contains("\"resumed\":true");
+    }
+
+    @Test
+    void a_position_before_a_right_was_written_anew_is_not_resumed_when_another_may_have_lain_between() {
+        Lsn seen = readAhead(Map.of(), "table", 700, AHEAD);
+        assertThat(world.open("alice", resuming(seen)).only("ready")).contains("\"resumed\":false");
+    }
+
+    @Test
+    void a_right_that_moved_alone_leaves_rows_to_the_rule_before_and_the_rule_after() {
+        bothPoliciesMove(Map.of("policy1", 700, "policy2", AHEAD));
+
+        world.commit(insert("2", "bob", "between"));
+        assertThat(stream.changes()).hasSize(1);
+        assertThat(world.counts.of("withheld INSERT")).isZero();
+    }
+
+    /// In between may have been the one policy of before with the other policy of after.
+    @Test
+    void two_rights_that_moved_may_have_done_so_one_after_the_other() {
+        bothPoliciesMove(Map.of("policy1", AHEAD, "policy2", AHEAD));
+
+        world.commit(insert("2", "bob", "between"));
+        assertThat(stream.changes()).isEmpty();
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+    }
+
+    private void bothPoliciesMove(Map<String, Integer> after) {
+        Map<String, List<Integer>> runs = new LinkedHashMap<>();
+        runs.put("policy1", List.of(700, AHEAD));
+        runs.put("policy2", List.of(700, AHEAD));
+        answerPoll("read", versions(Map.of("policy1", 700, "policy2", 700)), world.stamp(), Map.of());
+        world.idle();
+        world.moveRights("r2", List.of(1, 2, 3));
+        Stamp ahead = new Stamp(seeing(new Xid(AHEAD)), world.stampAhead().insertLsn());
+        answerPoll("moved", versions(after), ahead, runs);
+    }
+
+    @Test
+    void the_doubt_of_a_reading_ahead_ends_with_the_transaction_that_wrote_the_right() {
+        int writer = 1003;
+        readAhead(Map.of(), "table", 700, writer, new Lsn(0x10_000));
+        world.commit(insert("2", "bob", "before the writer"));
+        assertThat(stream.changes()).hasSize(1);
+
+        int xid = world.commit(insert("3", "bob", "the writer's"))
+                .transaction()
+                .xid()
+                .bits();
+        world.commit(insert("4", "bob", "behind the writer"));
+        assertThat(xid).isEqualTo(writer);
+        assertThat(stream.changes()).hasSize(3);
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+    }
+
+    @Test
+    void a_later_reading_in_doubt_is_not_cleared_by_the_writer_of_an_earlier_one() {
+        readAhead(Map.of(), "table", 700, 1002, new Lsn(0x10_000));
+        answerPoll(
+                "again",
+                versions(Map.of("table", AHEAD)),
+                new Stamp(seeing(new Xid(AHEAD)), new Lsn(0x20_000)),
+                Map.of());
+
+        world.commit(insert("2", "bob", "the first writer's"));
+        world.commit(insert("3", "bob", "behind it"));
+        assertThat(stream.changes()).hasSize(1);
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(2);
+    }
+
+    @Test
+    void a_sub_transaction_of_one_in_progress_is_not_shown_by_an_answer() {
+        int sub = 1010;
+        TransactionSnapshot during = new TransactionSnapshot(1005, sub + 1, List.of(1005L));
+        world.step(new Input.RightsAnswer(null, new Stamp(during, world.stamp().insertLsn())));
+        world.commit(List.of(NOTES_DEFINITION), insert("1", "bob", "x"));
+        answer(image("table", sub, new Stamp(seeing(new Xid(sub)), world.stamp().insertLsn())));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+    }
+
+    /// One row is sent; then the catalog is read twice, the second time ahead of the stream, with this right written
+    /// anew.
+    ///
+    /// @param runs which versions came directly one after another
+    /// @return the position of the row
+    private Lsn readAhead(Map<String, List<Integer>> runs, String right, int before, int after) {
+        return readAhead(runs, right, before, after, world.stampAhead().insertLsn());
+    }
+
+    private Lsn readAhead(Map<String, List<Integer>> runs, String right, int before, int after, Lsn ahead) {
+        answerPoll("read", versions(Map.of(right, before)), world.stamp(), Map.of());
+        Lsn sent = world.commit(insert("1", "bob", "sent")).transaction().commitLsn();
+        assertThat(stream.changes()).hasSize(1);
+        Lsn reading = ahead.max(world.stampAhead().insertLsn());
+        answerPoll("moved", versions(Map.of(right, after)), new Stamp(seeing(new Xid(AHEAD)), reading), runs);
+        return sent;
+    }
+
+    private static Map<String, Xid> versions(Map<String, Integer> writers) {
+        Map<String, Xid> versions = new LinkedHashMap<>();
+        writers.forEach((right, writer) -> versions.put(right, new Xid(writer)));
+        return versions;
+    }
+
+    private void answerPoll(
+            String fingerprint, Map<String, Xid> versions, Stamp stamp, Map<String, List<Integer>> runs) {
+        world.step(new Input.RightsAnswer(fingerprint));
+        Map<String, List<Xid>> known = new LinkedHashMap<>();
+        runs.forEach((right, run) -> known.put(right, run.stream().map(Xid::new).toList()));
+        CatalogImage read = image(versions, stamp);
+        answer(new CatalogImage(
+                stamp,
+                read.relations(),
+                read.dictionary(),
+                fingerprint,
+                new Succession(Collections.singletonMap(World.NOTES, known))));
+    }
+
+    private static SubscriptionRequest resuming(Lsn lsn) {
+        ShapeRequest shape = notesShape("b").shape();
+        assertThat(shape).isNotNull();
+        return new SubscriptionRequest(
+                "b", shape.resumedAt(new ResumePosition(lsn, null, ResumePosition.Scope.SHAPE)), null);
     }
 
     private static TransactionSnapshot seeing(Xid xid) {

@@ -89,7 +89,8 @@ final class Wiring {
                         callerConnections(settings),
                         settings.database().connectionsMin(),
                         settings.snapshots().concurrentMax(),
-                        Duration.ofSeconds(5)),
+                        Duration.ofSeconds(5),
+                        Pool.Memory.between(settings.rights().rightsPoll())),
                 settings.database().paranoidReset().isOn() ? Pool.Reset.DISCARD_ALL : Pool.Reset.ROLLBACK);
     }
 

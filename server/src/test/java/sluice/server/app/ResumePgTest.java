@@ -24,8 +24,8 @@ import sluice.testkit.sse.SseClient;
 /// Clients that lose their stream and come back with the position they had.
 class ResumePgTest {
     private static final int FENCE = 100_000;
-    private static final List<String> TABLES =
-            List.of("own_items", "moved_items", "altered_items", "emptied_items", "quiet_items", "fence_items");
+    private static final List<String> TABLES = List.of(
+            "own_items", "moved_items", "altered_items", "emptied_items", "lent_items", "quiet_items", "fence_items");
 
     private static final AtomicInteger FENCES = new AtomicInteger();
 
@@ -152,16 +152,43 @@ class ResumePgTest {
 
     /// TRUNCATE writes the table's entry in the catalog, as a change of rights does that may be gone again by now.
     @Test
-    void a_position_before_a_truncate_is_not_resumed() {
+    void a_position_before_a_truncate_is_resumed_and_the_truncate_comes_in_its_place() {
         String position;
-        try (SseClient alice = stream(shape("s", "emptied_items", ""))) {
+        String shape = shape("s", "emptied_items", ",\"ops\":[\"INSERT\",\"TRUNCATE\"]");
+        try (SseClient alice = stream(shape)) {
             insert("emptied_items", 1, ALICE);
             position = alice.await("change").json().get("commit_lsn").asText();
         }
         database.execute("TRUNCATE emptied_items");
         insert("emptied_items", 2, ALICE);
         awaitDispatched();
-        try (SseClient alice = stream(at(position, "emptied_items"))) {
+        String resume = shape.substring(0, shape.length() - 1) + ",\"resume\":\"" + position + "\"}";
+        try (SseClient alice = stream(resume)) {
+            assertThat(alice.received().getFirst().data()).contains("\"resumed\":true");
+            alice.await("live");
+            List<String> changes = alice.received().stream()
+                    .filter(event -> event.is("change"))
+                    .map(event -> event.json().get("op").asText()
+                            + event.json().at("/record/id").asText())
+                    .toList();
+            assertThat(changes).containsExactly("INSERT1", "TRUNCATE", "INSERT2");
+        }
+    }
+
+    @Test
+    void a_position_before_a_privilege_that_went_and_came_back_is_not_resumed_behind_a_truncate_either() {
+        String position;
+        try (SseClient alice = stream(shape("s", "lent_items", ""))) {
+            insert("lent_items", 1, ALICE);
+            position = alice.await("change").json().get("commit_lsn").asText();
+        }
+        database.execute(
+                "REVOKE SELECT ON lent_items FROM authenticated",
+                "GRANT SELECT ON lent_items TO authenticated",
+                "TRUNCATE lent_items");
+        insert("lent_items", 2, ALICE);
+        awaitDispatched();
+        try (SseClient alice = stream(at(position, "lent_items"))) {
             assertThat(alice.received().getFirst().data()).contains("\"resumed\":false");
         }
     }

@@ -10,6 +10,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import sluice.server.wire.ApiFiles;
 import sluice.testkit.PostgresDatabase;
@@ -89,6 +91,12 @@ class WireFilesPgTest {
                 assertThat(stream.received().stream().map(SseEvent::event))
                         .contains(
                                 "ready", "change", "snapshot_end", "live", "commit", "broadcast", "presence", "error");
+                Set<String> documented = new TreeSet<>();
+                FILES.asyncapi()
+                        .at("/components/schemas/Change/properties")
+                        .fieldNames()
+                        .forEachRemaining(documented::add);
+                assertThat(membersOfChanges(stream)).isEqualTo(documented);
             }
         }
     }
@@ -136,6 +144,16 @@ class WireFilesPgTest {
             assertThat(got(sluice, "/diagnostics", token)).isEqualTo(403);
             assertThat(got(sluice, "/diagnostics", admin)).isEqualTo(200);
         }
+    }
+
+    private static Set<String> membersOfChanges(SseClient stream) {
+        Set<String> members = new TreeSet<>();
+        for (SseEvent event : stream.received()) {
+            if (event.is("change")) {
+                event.json().fieldNames().forEachRemaining(members::add);
+            }
+        }
+        return members;
     }
 
     private static void ok(RunningSluice sluice, String path, String token, String body) throws Exception {

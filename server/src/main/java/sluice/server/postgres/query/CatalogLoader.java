@@ -17,6 +17,7 @@ import sluice.core.catalog.Operator;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
+import sluice.core.catalog.Succession;
 import sluice.server.postgres.query.CatalogSql.Part;
 import sluice.server.postgres.query.Pool.Lane;
 import sluice.server.postgres.query.Rows.Row;
@@ -123,8 +124,11 @@ public final class CatalogLoader {
                 new RelationAssembly(answers.get(1), answers.get(2), answers.get(3), answers.get(4), texts);
         List<Relation> relations =
                 answers.getFirst().stream().map(assembly::relation).toList();
-        return new CatalogImage(
-                stamp, relations, dictionary(answers.subList(5, answers.size())), rights(connection, scope));
+        CatalogImage.Dictionary dictionary = dictionary(answers.subList(5, answers.size()));
+        String rights = rights(connection, scope);
+        // after the reading, so that what it read is the last of what was replaced
+        Succession succession = pool.earlier().looked(EarlierVersions.Server.of(first, 4), relations, scope);
+        return new CatalogImage(stamp, relations, dictionary, rights, succession);
     }
 
     /// Only what is loaded whole is compared with the poll.

@@ -39,10 +39,11 @@ final class CatalogSql {
         return text.append("]::name[]").toString();
     }
 
-    /// The stamp, the server's version, and one row with the ids of all published tables; null when the publication
-    /// does not exist.
+    /// The stamp, the server's version and run, and one row with the ids of all published tables; null when the
+    /// publication does not exist.
     static String start(String publication) {
-        return "SELECT " + ReadTransaction.STAMP + ", pg_catalog.current_setting('server_version_num');\n"
+        return "SELECT " + ReadTransaction.STAMP + ", pg_catalog.current_setting('server_version_num'), "
+                + EarlierVersions.Server.COLUMNS + ";\n"
                 + PublicationQuery.members(publication)
                 + "SELECT (SELECT true FROM pub), coalesce((SELECT pg_catalog.string_agg(m.relid::text, ' ') FROM"
                 + " member m), '')";

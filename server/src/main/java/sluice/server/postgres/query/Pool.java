@@ -29,6 +29,7 @@ public final class Pool implements AutoCloseable {
     private final HikariDataSource rights;
     private final HikariDataSource snapshots;
     private final Reset reset;
+    private final EarlierVersions earlier;
 
     /// Who asks.
     public enum Lane {
@@ -50,10 +51,27 @@ public final class Pool implements AutoCloseable {
     /// @param callersMin how many of them stay open when idle
     /// @param snapshotsMax connections for snapshots, at least 1; none stays open when idle
     /// @param acquire how long a use may wait for a free connection
-    public record Sizing(int callersMax, int callersMin, int snapshotsMax, Duration acquire) {
+    /// @param memory whether a connection more keeps what the catalog replaces between two rights polls
+    public record Sizing(int callersMax, int callersMin, int snapshotsMax, Duration acquire, Memory memory) {
+        /// How catalogs are read once.
+        public Sizing(int callersMax, int callersMin, int snapshotsMax, Duration acquire) {
+            this(callersMax, callersMin, snapshotsMax, acquire, Memory.NONE);
+        }
+
         /// With one connection for snapshots.
         public Sizing(int callersMax, int callersMin, Duration acquire) {
             this(callersMax, callersMin, 1, acquire);
+        }
+    }
+
+    /// Whether it is known which version of a right replaced which.
+    public enum Memory {
+        NONE,
+        KEPT;
+
+        /// A snapshot is held from one poll to the next, so not for polls that are far apart.
+        public static Memory between(Duration rightsPoll) {
+            return rightsPoll.compareTo(EarlierVersions.HELD_MAX) <= 0 ? KEPT : NONE;
         }
     }
 
@@ -107,6 +125,16 @@ public final class Pool implements AutoCloseable {
         this.catalog = lane("sluice-catalog", url, 2, 1, sizing.acquire());
         this.rights = lane("sluice-rights", url, 1, 1, sizing.acquire());
         this.snapshots = lane("sluice-snapshots", url, sizing.snapshotsMax(), 0, sizing.acquire());
+        this.earlier = new EarlierVersions(
+                new PinnedDataSource(url),
+                switch (sizing.memory()) {
+                    case KEPT -> EarlierVersions.Mode.REMEMBERS;
+                    case NONE -> EarlierVersions.Mode.FORGETS;
+                });
+    }
+
+    EarlierVersions earlier() {
+        return earlier;
     }
 
     /// Opens no connection yet: an unreachable database shows at the first question.
@@ -197,6 +225,7 @@ public final class Pool implements AutoCloseable {
 
     /// Closes every connection once its present use ends: another server answers now. Any thread; does not wait.
     public void renew() {
+        earlier.forget();
         for (HikariDataSource lane : List.of(callers, catalog, rights, snapshots)) {
             HikariPoolMXBean pool = lane.getHikariPoolMXBean();
             if (pool != null) {
@@ -220,5 +249,6 @@ public final class Pool implements AutoCloseable {
         catalog.close();
         rights.close();
         snapshots.close();
+        earlier.close();
     }
 }

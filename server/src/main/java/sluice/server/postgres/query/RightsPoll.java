@@ -24,12 +24,14 @@ public final class RightsPoll {
 
     /// @throws QueryException when the database does not answer in time or is a standby
     public Stamped<String> fingerprint() {
-        return pool.ask(Lane.RIGHTS, "the rights poll", timeout, connection -> {
+        Stamped<String> fingerprint = pool.ask(Lane.RIGHTS, "the rights poll", timeout, connection -> {
             List<List<Row>> answers = Rows.run(connection, query);
             Row row = answers.getLast().getFirst();
             Stamp stamp = ReadTransaction.stamp(row);
             return new Stamped<>(stamp, row.text(3));
         });
+        pool.earlier().look();
+        return fingerprint;
     }
 
     private static String query(String publication) {

@@ -285,6 +285,84 @@ class CatalogLoaderPgTest {
         assertThat(written).as(back).containsExactlyInAnyOrder(expected);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {15, 18})
+    void one_version_of_a_right_after_another_is_known_to_be_and_one_that_came_and_went_between_is_not(int major) {
+        try (PostgresDatabase database = database(major);
+                Pool pool = Questions.remembering(database)) {
+            database.execute(
+                    "CREATE TABLE t (id int PRIMARY KEY, a int)",
+                    "CREATE POLICY p ON t USING (id > 0)",
+                    "GRANT SELECT ON t TO anon",
+                    "CREATE PUBLICATION sluice FOR ALL TABLES");
+            CatalogLoader loader = CatalogLoader.start(pool, "sluice", Catalogs.ROLES, Questions.TIMEOUT);
+            RightsPoll poll = new RightsPoll(pool, "sluice", Questions.TIMEOUT);
+            // the first look has nothing to look back to
+            loader.load(new CatalogScope.Everything(), Questions.TIMEOUT);
+            for (String one : List.of(
+                    "TRUNCATE t",
+                    "DO 'BEGIN TRUNCATE t; INSERT INTO t VALUES (1); EXCEPTION WHEN division_by_zero THEN NULL; END'",
+                    "ALTER TABLE t ADD COLUMN b int",
+                    "CLUSTER t USING t_pkey",
+                    "VACUUM FULL t",
+                    "BEGIN; REVOKE SELECT ON t FROM anon; GRANT SELECT ON t TO anon; COMMIT",
+                    "GRANT INSERT ON t TO anon",
+                    "ALTER POLICY p ON t USING (id > 1)",
+                    "GRANT USAGE ON SCHEMA public TO anon")) {
+                assertThat(connects(database, loader, one)).as(one).isTrue();
+            }
+            // twice the same, and a poll between the two
+            assertThat(connects(
+                            database, loader, poll, "ALTER TABLE t ADD COLUMN c int", "ALTER TABLE t DROP COLUMN c"))
+                    .isTrue();
+            assertThat(connects(database, loader, poll, "TRUNCATE t", "TRUNCATE t"))
+                    .isTrue();
+
+            assertThat(connects(database, loader, "REVOKE SELECT ON t FROM anon", "GRANT SELECT ON t TO anon"))
+                    .isFalse();
+            assertThat(connects(
+                            database,
+                            loader,
+                            "REVOKE SELECT ON t FROM anon",
+                            "GRANT SELECT ON t TO anon",
+                            "TRUNCATE t"))
+                    .isFalse();
+            assertThat(connects(database, loader, poll, "REVOKE SELECT ON t FROM anon", "GRANT SELECT ON t TO anon"))
+                    .isFalse();
+            assertThat(connects(database, loader, "DROP POLICY p ON t", "CREATE POLICY p ON t USING (id > 1)"))
+                    .isFalse();
+            assertThat(connects(
+                            database,
+                            loader,
+                            "CREATE POLICY r ON t AS RESTRICTIVE USING (false)",
+                            "ALTER POLICY r ON t USING (true)"))
+                    .isFalse();
+        }
+    }
+
+    /// Nobody looks between the statements.
+    private static boolean connects(PostgresDatabase database, CatalogLoader loader, String... statements) {
+        CatalogImage before = loader.load(new CatalogScope.Everything(), Questions.TIMEOUT);
+        database.execute(statements);
+        return connected(before, loader.load(new CatalogScope.Everything(), Questions.TIMEOUT));
+    }
+
+    /// Rights are polled between the two.
+    private static boolean connects(
+            PostgresDatabase database, CatalogLoader loader, RightsPoll poll, String first, String second) {
+        CatalogImage before = loader.load(new CatalogScope.Everything(), Questions.TIMEOUT);
+        database.execute(first);
+        poll.fingerprint();
+        database.execute(second);
+        return connected(before, loader.load(new CatalogScope.Everything(), Questions.TIMEOUT));
+    }
+
+    private static boolean connected(CatalogImage before, CatalogImage after) {
+        assertThat(table(after, "t").rightVersions())
+                .isNotEqualTo(table(before, "t").rightVersions());
+        return after.succession().connects(table(before, "t"), table(after, "t"));
+    }
+
     /// PostgreSQL prints a policy only after it has opened the table.
     @ParameterizedTest
     @ValueSource(ints = {15, 18})

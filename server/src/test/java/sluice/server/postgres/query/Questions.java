@@ -22,6 +22,14 @@ final class Questions {
         return Pool.open(PostgresUrl.parse(database.url("sluice_authz")), new Pool.Sizing(callers, 0, TIMEOUT), reset);
     }
 
+    /// A pool that knows which version of a right replaced which.
+    static Pool remembering(PostgresDatabase database) {
+        return Pool.open(
+                PostgresUrl.parse(database.url("sluice_authz")),
+                new Pool.Sizing(1, 0, 1, TIMEOUT, Pool.Memory.KEPT),
+                Pool.Reset.ROLLBACK);
+    }
+
     static Identity caller(String role, String subject) {
         String claims = "{\"sub\":\"" + subject + "\",\"role\":\"" + role + "\",\"it's\":\"a\\\\b?\"}";
         return new Identity(subject, role, claims, Instant.MAX);
