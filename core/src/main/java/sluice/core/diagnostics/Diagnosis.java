@@ -50,6 +50,13 @@ public record Diagnosis(List<Outlook> tables, List<Finding> findings) {
         return new Diagnosis(tables, worstFirst(findings));
     }
 
+    /// What is to be said of one table's replica identity.
+    public static List<Finding> ofIdentity(CatalogImage catalog, Relation relation) {
+        List<Finding> findings = new ArrayList<>();
+        TableFindings.add(catalog, relation, findings);
+        return findings;
+    }
+
     /// Findings of equal severity keep their order.
     public static List<Finding> worstFirst(List<Finding> findings) {
         List<Finding> sorted = new ArrayList<>(findings);

@@ -7,6 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.authorization.Tier;
+import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.dispatch.EngineMetrics.Resolution;
@@ -52,6 +53,8 @@ final class Installation {
         void add(Subscription subscription, TableState table);
 
         Feeds feeds();
+
+        CatalogImage catalog();
     }
 
     private final Host host;
@@ -160,7 +163,7 @@ final class Installation {
         if (rule.tier() == Tier.C) {
             host.metrics().notCompiled(table.relation(), rule.reason());
         }
-        List<StreamEvent.Warning> own = ownWarnings(entry, subscription);
+        List<StreamEvent.Warning> own = ownWarnings(entry, subscription, table);
         warnings.addAll(own);
         if (own.stream().anyMatch(warning -> warning.code() == WarningCode.REPLICA_IDENTITY_INSUFFICIENT)) {
             subscription.deletesAreAnnounced();
@@ -177,11 +180,16 @@ final class Installation {
                         own));
     }
 
-    private List<StreamEvent.Warning> ownWarnings(SubscribeFlow.Entry entry, Subscription subscription) {
+    private List<StreamEvent.Warning> ownWarnings(
+            SubscribeFlow.Entry entry, Subscription subscription, TableState table) {
         String label = subscription.label();
         boolean routed = subscription.routingKey() != null;
-        List<StreamEvent.Warning> own =
-                new ArrayList<>(ShapeReader.warnings(label, entry.draft(), routed, subscription.rule()));
+        List<StreamEvent.Warning> own = new ArrayList<>(ShapeReader.warnings(
+                label,
+                entry.draft(),
+                routed,
+                subscription.rule(),
+                IdentityWarnings.of(label, table.relation(), table.identityFindings(host.catalog()))));
         if (host.feeds().lacksSnapshot(subscription)) {
             own.add(new StreamEvent.Warning(
                     label,

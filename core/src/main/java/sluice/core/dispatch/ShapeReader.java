@@ -194,7 +194,10 @@ final class ShapeReader {
     /// What the client should know about the shape it was granted.
     ///
     /// @param routed whether changes find the shape by look-up
-    static List<StreamEvent.Warning> warnings(String label, Draft draft, boolean routed, Rule rule) {
+    ///
+    /// @param ofIdentity what is to be said of the table's replica identity
+    static List<StreamEvent.Warning> warnings(
+            String label, Draft draft, boolean routed, Rule rule, List<StreamEvent.Warning> ofIdentity) {
         List<StreamEvent.Warning> warnings = new ArrayList<>(0);
         Relation relation = draft.relation();
         if (!draft.visible().notGranted().isEmpty()) {
@@ -222,6 +225,7 @@ final class ShapeReader {
                     "deletes, and rows that leave the shape, are withheld",
                     IdentityRemedy.sql(relation, missing)));
         }
+        warnings.addAll(ofIdentity);
         if (rule.lasting() == Rule.Lasting.FOR_A_TIME) {
             warnings.add(new StreamEvent.Warning(
                     label,

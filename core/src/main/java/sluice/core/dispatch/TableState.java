@@ -1,10 +1,14 @@
 package sluice.core.dispatch;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Stamp;
+import sluice.core.diagnostics.Diagnosis;
+import sluice.core.diagnostics.Finding;
 import sluice.core.expression.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.routing.RoutingIndex;
@@ -31,6 +35,8 @@ final class TableState {
     private Lsn lastCommit = Lsn.ZERO;
 
     private final Map<Projection, Projection> projections = new HashMap<>();
+
+    private @Nullable List<Finding> identityFindings;
 
     private @Nullable RelationDefinition mappedDefinition;
     private @Nullable ColumnMapping mapping;
@@ -68,6 +74,17 @@ final class TableState {
         }
         mappedDefinition = null;
         mapping = null;
+        identityFindings = null;
+    }
+
+    /// What is to be said of the table's replica identity; found once.
+    List<Finding> identityFindings(CatalogImage catalog) {
+        List<Finding> known = identityFindings;
+        if (known == null) {
+            known = List.copyOf(Diagnosis.ofIdentity(catalog, relation));
+            identityFindings = known;
+        }
+        return known;
     }
 
     /// The table was announced while nobody subscribed to it: read it again before anybody does.

@@ -8,6 +8,10 @@ public enum WarningCode {
     UNINDEXED_SHAPE("unindexed_shape"),
     /// Deletes or leaving rows are withheld because the replica identity lacks a column the decision needs.
     REPLICA_IDENTITY_INSUFFICIENT("replica_identity_insufficient"),
+    /// The replica identity is FULL, so each old row is written whole to the log, long values included.
+    REPLICA_IDENTITY_FULL_WITH_TOAST("replica_identity_full_with_toast"),
+    /// The table has no replica identity that works: PostgreSQL refuses the application's own updates and deletes.
+    REPLICA_IDENTITY_BROKEN("replica_identity_broken"),
     /// Rows can stop being visible without anything in the log that tells.
     LEAVES_NOT_DETECTED("leaves_not_detected"),
     /// The subscription asked for its rows first, which this server does not read.

@@ -411,6 +411,29 @@ class ResumeTest {
     }
 
     @Test
+    void a_change_that_waited_for_an_answer_counts_from_its_own_commit() {
+        world.plan = granted(World.probed());
+        var alice = world.open("alice", notesShape("a"));
+        world.commit(insert("1", "alice", "x"));
+        fails(world.take(Effect.Probe.class));
+        World.Commit withheld = world.commit(insert("2", "alice", "x"));
+        Effect.Probe second = world.take(Effect.Probe.class);
+        World.Commit seen = world.commit(insert("3", "alice", "x"));
+        Effect.Probe third = world.take(Effect.Probe.class);
+        fails(second);
+        world.step(new Input.ProbeAnswer(third.probeId(), new Input.ProbeOutcome.Visible(world.stamp())));
+        assertThat(alice.changes()).hasSize(1);
+        world.hangUp(alice);
+
+        assertThat(resumed(lsn(seen))).isEqualTo("false");
+        assertThat(resumed(lsn(withheld))).isEqualTo("true");
+    }
+
+    private void fails(Effect.Probe probe) {
+        world.step(new Input.ProbeAnswer(probe.probeId(), new Input.ProbeOutcome.Failed("57014")));
+    }
+
+    @Test
     void what_a_replay_withheld_is_told_before_its_subscription_is_live() {
         world.plan = granted(ownedBy("alice"));
         World.Commit first = world.commit(undecidable("1"));

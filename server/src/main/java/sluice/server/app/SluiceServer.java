@@ -83,6 +83,7 @@ public final class SluiceServer implements AutoCloseable {
     private final Diagnostics diagnostics;
     private final HttpHooks hooks;
     private final HookRunner hookRunner;
+    private final RequestLog requestLog = new RequestLog(System::nanoTime);
     private final HttpServer http;
     private final ExecutorService blocking;
     private final ScheduledExecutorService timer;
@@ -212,7 +213,7 @@ public final class SluiceServer implements AutoCloseable {
                         gate,
                         this::readiness,
                         metrics,
-                        new RequestLog(System::nanoTime),
+                        requestLog,
                         extraRoutes,
                         settings.operation().diagnostics().isOn() ? diagnostics : DiagnosticsReport.HIDDEN,
                         blocking,
@@ -432,6 +433,9 @@ public final class SluiceServer implements AutoCloseable {
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
+        }
+        if (replication.ended().isDone()) {
+            requestLog.replicationStopped();
         }
         timer.shutdownNow();
         loadTimer.shutdownNow();

@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +44,10 @@ public final class RequestLog {
         private @Nullable Long lastLineNanos;
     }
 
+    /// Why a server that ends streams by stopping does so, where nobody asked it to.
+    private static final String REPLICATION_STOPPED = "replication_stopped";
+
+    private final AtomicBoolean replicationStopped = new AtomicBoolean();
     private final LongSupplier nanoClock;
     private final Map<ErrorCode, Refusals> refusalsByCode = Collections.synchronizedMap(new EnumMap<>(ErrorCode.class));
 
@@ -110,6 +115,11 @@ public final class RequestLog {
         return code == ErrorCode.TOO_MANY_UNINDEXED_SHAPES || code == ErrorCode.CATALOG_UNAVAILABLE;
     }
 
+    /// The server stops because it can no longer read the log: streams that end from here on say so.
+    public void replicationStopped() {
+        replicationStopped.set(true);
+    }
+
     /// A client that hangs up causes no line: it is no event for anyone who runs a server.
     public void streamEnded(EndedStream ended) {
         if (ended.reason() == CloseReason.CLIENT_CLOSED) {
@@ -121,6 +131,9 @@ public final class RequestLog {
                 .addKeyValue("code", ended.reason().wireName());
         if (ended.error() != null) {
             line = line.addKeyValue("err", ended.error());
+        }
+        if (ended.reason() == CloseReason.SERVER_SHUTDOWN && replicationStopped.get()) {
+            line = line.addKeyValue("cause", REPLICATION_STOPPED);
         }
         line.log("stream ended");
     }

@@ -99,6 +99,7 @@ class AcceptancePgTest {
             JsonNode warning = results.get(4).get("warnings").get(0);
             assertThat(warning.get("code").asText()).isEqualTo("replica_identity_insufficient");
             assertThat(warning.get("remedy").asText()).contains("REPLICA IDENTITY");
+            assertThat(results.get(1).get("warnings").toString()).contains("replica_identity_full_with_toast");
         }
     }
 

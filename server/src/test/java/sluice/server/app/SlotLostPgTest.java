@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.server.app.RunningSluice.ALICE;
 import static sluice.server.app.RunningSluice.shape;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.sse.SseClient;
 
@@ -13,6 +16,10 @@ import sluice.testkit.sse.SseClient;
 class SlotLostPgTest {
     @Test
     void a_dropped_slot_ends_the_server_and_its_streams_are_told_to_come_back() throws Exception {
+        Logger streams = (Logger) LoggerFactory.getLogger("sluice.http");
+        Level before = streams.getLevel();
+        streams.setLevel(Level.INFO);
+        CapturedLog log = CapturedLog.of("sluice.http");
         try (PostgresDatabase database = Notes.database("slot_lost");
                 RunningSluice sluice = RunningSluice.on(database);
                 SseClient alice = Notes.open(sluice, ALICE)) {
@@ -33,6 +40,10 @@ class SlotLostPgTest {
             assertThat(alice.await("error").data()).contains("\"server_shutdown\"", "\"retry_after_ms\":");
             assertThat(alice.awaitEnd()).isEqualTo(SseClient.End.BY_SERVER);
             assertThat(Notes.ids(alice)).isEmpty();
+            assertThat(log.lines("stream ended"))
+                    .anyMatch(line -> line.contains("server_shutdown") && line.contains("replication_stopped"));
+        } finally {
+            streams.setLevel(before);
         }
     }
 }

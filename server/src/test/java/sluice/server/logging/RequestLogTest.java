@@ -101,6 +101,18 @@ class RequestLogTest {
     }
 
     @Test
+    void a_server_that_stops_because_it_cannot_read_the_log_says_so_of_each_stream() {
+        log.streamEnded(new EndedStream("r", "n.1-1", CloseReason.SERVER_SHUTDOWN, null));
+        log.replicationStopped();
+        log.streamEnded(new EndedStream("r", "n.1-2", CloseReason.SERVER_SHUTDOWN, null));
+        log.streamEnded(new EndedStream("r", "n.1-3", CloseReason.TOKEN_EXPIRED, null));
+        assertThat(written()).hasSize(3);
+        assertThat(written().get(0)).doesNotContain("cause");
+        assertThat(written().get(1)).contains("code=\"server_shutdown\"", "cause=\"replication_stopped\"");
+        assertThat(written().get(2)).doesNotContain("cause");
+    }
+
+    @Test
     void what_a_client_chose_is_cut_to_256_bytes_of_whole_characters() {
         assertThat(ClientText.cut("a".repeat(256))).hasSize(256);
         assertThat(ClientText.cut("a".repeat(300))).hasSize(256);
