@@ -155,6 +155,47 @@ class LimitsTest {
         assertThat(world.counts.of("presence room TRACK")).isEqualTo(5);
     }
 
+    /// The world admits 1,000 a second.
+    @Test
+    void the_probe_past_those_of_a_second_is_not_put_and_the_change_is_withheld_and_counted() {
+        world.plan = World.granted(World.probed());
+        Received alice = channels.open("alice", "alice", notesShape("a"));
+        for (int i = 0; i < 1_000; i++) {
+            world.commit(insert(String.valueOf(i), "alice", "x"));
+            Effect.Probe probe = world.take(Effect.Probe.class);
+            world.step(new Input.ProbeAnswer(probe.probeId(), new Input.ProbeOutcome.Visible(world.stamp())));
+        }
+        assertThat(alice.changes()).hasSize(1_000);
+        assertThat(world.counts.of("probe withheld")).isZero();
+
+        world.forgetEffects();
+        world.commit(insert("1000", "alice", "x"));
+        assertThat(world.asked(Effect.Probe.class)).isFalse();
+        assertThat(world.counts.of("probe withheld")).isEqualTo(1);
+        assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+        assertThat(alice.changes()).hasSize(1_000);
+        assertThat(alice.warned("changes_withheld")).isTrue();
+
+        world.pass(Duration.ofSeconds(1));
+        world.commit(insert("1001", "alice", "x"));
+        assertThat(world.asked(Effect.Probe.class)).isTrue();
+    }
+
+    @Test
+    void the_question_past_those_a_server_has_unanswered_is_not_put_and_its_join_may_be_tried_again() {
+        for (int stream = 0; stream < HookDesk.QUESTIONS_MAX / 100; stream++) {
+            var joins = new SubscriptionRequest[100];
+            for (int i = 0; i < joins.length; i++) {
+                joins[i] = join("c" + i, "team:" + stream + "-" + i);
+            }
+            assertThat(channels.open("s" + stream, "s" + stream, joins).frames).isEmpty();
+        }
+        Received late = channels.open("late", "late", join("r", "team:late"));
+        assertThat(late.only("ready")).contains("channel_hook_unavailable", "\"retryable\":true", "retry_after_ms");
+        assertThat(channels.open("known", "known", join("r", "room:1")).only("ready"))
+                .contains("\"ok\":true");
+    }
+
     @Test
     void whoever_comes_and_goes_between_two_differences_does_not_make_them_longer_than_twice_the_keys() {
         Received watcher = channels.open("w", "w", join("r", "room:1"));

@@ -244,6 +244,37 @@ class ControlRequestsTest {
     }
 
     @Test
+    void a_payload_a_meta_and_an_event_name_are_as_large_as_may_be_and_not_a_byte_larger() throws Exception {
+        int payload = (256 << 10) - 2;
+        assertThat(publish("said", payload).status()).isEqualTo(200);
+        RawClient.Reply larger = publish("said", payload + 1);
+        assertError(larger, 413, "payload_too_large");
+        assertThat(larger.body()).contains("262144 bytes (SLUICE_MAX_PAYLOAD_BYTES)");
+
+        assertThat(publish("e".repeat(256), 1).status()).isEqualTo(200);
+        assertError(publish("e".repeat(257), 1), 400, "bad_request");
+
+        assertThat(track(4096 - 2).status()).isEqualTo(200);
+        assertError(track(4096 - 1), 413, "payload_too_large");
+    }
+
+    /// @param characters of a text, besides its quotes
+    private static RawClient.Reply publish(String event, int characters) throws IOException {
+        return post(
+                "/publish",
+                alice(),
+                "{\"stream_id\":\"s\",\"channel\":\"room:1\",\"event\":\"" + event + "\",\"payload\":\""
+                        + "x".repeat(characters) + "\"}");
+    }
+
+    private static RawClient.Reply track(int characters) throws IOException {
+        return post(
+                "/presence",
+                alice(),
+                "{\"stream_id\":\"s\",\"channel\":\"room:1\",\"meta\":\"" + "x".repeat(characters) + "\"}");
+    }
+
+    @Test
     void a_list_of_labels_or_of_equalities_has_a_bound() throws Exception {
         String labels = "\"x\",".repeat(9_999) + "\"x\"";
         assertThat(post("/unsubscribe", alice(), "{\"stream_id\":\"s\",\"subs\":[" + labels + "]}")

@@ -61,6 +61,15 @@ class SubscriptionsBodyTest {
     }
 
     @Test
+    void a_channel_has_a_name_of_at_most_256_characters() {
+        String longest = "room:" + "x".repeat(251);
+        assertThat(entry("{\"sub\":\"a\",\"channel\":\"" + longest + "\"}").problem())
+                .isNull();
+        assertThat(entry("{\"sub\":\"a\",\"channel\":\"" + longest + "x\"}").problem())
+                .contains("longer than 256");
+    }
+
+    @Test
     void every_member_is_read_as_written() {
         SubscriptionRequest read = entry("""
             {"sub":"docs","shape":{"schema":"App","table":"T","filter":"a=eq.1","columns":["b","a"],

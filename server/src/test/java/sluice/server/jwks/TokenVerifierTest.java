@@ -97,6 +97,19 @@ class TokenVerifierTest {
     }
 
     @Test
+    void a_token_is_as_long_as_may_be_and_not_a_character_longer() throws Exception {
+        int padding = TokenVerifier.TOKEN_CHARS_MAX * 3 / 4;
+        while (signed(claims(",\"pad\":\"" + "x".repeat(padding) + "\"")).length() > TokenVerifier.TOKEN_CHARS_MAX) {
+            padding--;
+        }
+        String longest = signed(claims(",\"pad\":\"" + "x".repeat(padding) + "\""));
+        assertThat(longest.length()).isGreaterThan(TokenVerifier.TOKEN_CHARS_MAX - 4);
+        accepted(longest);
+        assertThat(refused(signed(claims(",\"pad\":\"" + "x".repeat(padding + 1) + "\""))))
+                .contains("longer than 16384 characters");
+    }
+
+    @Test
     void a_good_token_speaks_for_its_subject_with_its_claims_as_signed() throws Exception {
         String payload = "{ \"sub\":\"Alice-Ä\", \"role\":\"authenticated\",\"exp\":" + (SECOND + 60)
                 + ",\"big\":9007199254740993,\"exact\":1.10, \"aud\":[\"x\",\"authenticated\"]}";
