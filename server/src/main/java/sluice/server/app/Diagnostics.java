@@ -39,6 +39,7 @@ final class Diagnostics implements DiagnosticsReport {
 
     private final Settings settings;
     private final List<Finding> atStart;
+    private final Supplier<@Nullable Finding> ofSlot;
     private final Supplier<Lsn> received;
     private final Consumer<Input> engine;
     private final ReentrantLock turn = new ReentrantLock();
@@ -59,15 +60,18 @@ final class Diagnostics implements DiagnosticsReport {
     private record Question(long id, CompletableFuture<Census> answer) {}
 
     /// @param atStart what the start-up validation warned of
+    /// @param ofSlot what is to be said of the slot now
     /// @param received the end of what came in from the log
     /// @param engine takes questions, from any thread
     Diagnostics(
             Settings settings,
             List<sluice.server.postgres.query.Finding> atStart,
+            Supplier<@Nullable Finding> ofSlot,
             Supplier<Lsn> received,
             Consumer<Input> engine) {
         this.settings = settings;
         this.atStart = atStart.stream().map(StartFindings::of).toList();
+        this.ofSlot = ofSlot;
         this.received = received;
         this.engine = engine;
     }
@@ -163,6 +167,10 @@ final class Diagnostics implements DiagnosticsReport {
         List<Finding> findings = new ArrayList<>(diagnosed(catalog).findings());
         findings.addAll(census.findings());
         findings.addAll(atStart);
+        Finding slotFinding = ofSlot.get();
+        if (slotFinding != null) {
+            findings.add(slotFinding);
+        }
         codes = findings.stream().map(Finding::code).distinct().toList();
         json.set("warnings", ReportJson.findings(Diagnosis.worstFirst(findings)));
         return json.toString();

@@ -12,6 +12,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sluice.core.authorization.PinnedColumns;
@@ -41,6 +42,7 @@ import sluice.server.metrics.Metrics;
 import sluice.server.postgres.query.CallerQueries;
 import sluice.server.postgres.query.CatalogLoader;
 import sluice.server.postgres.query.Finding;
+import sluice.server.postgres.query.OldestTransaction;
 import sluice.server.postgres.query.Pool;
 import sluice.server.postgres.query.ProbeQueries;
 import sluice.server.postgres.query.QueryException;
@@ -80,6 +82,7 @@ public final class SluiceServer implements AutoCloseable {
     private final EffectRunner effects;
     private final WalReader reader;
     private final SlotCreationWatch slotCreation;
+    private final RetentionWatch retention;
     private final Diagnostics diagnostics;
     private final HttpHooks hooks;
     private final HookRunner hookRunner;
@@ -131,7 +134,9 @@ public final class SluiceServer implements AutoCloseable {
                 Thread.ofVirtual().name("request-", 0).factory());
         this.timer = timer("timer");
         this.loadTimer = timer("load-timer");
-        this.diagnostics = new Diagnostics(settings, foundation.warnings(), inbox::received, engineThread::submit);
+        this.retention = new RetentionWatch(settings.replication().slot(), this::oldestTransaction, gate::log);
+        this.diagnostics = new Diagnostics(
+                settings, foundation.warnings(), retention::finding, inbox::received, engineThread::submit);
         this.http = http(
                 gate,
                 extraRoutes,
@@ -357,6 +362,16 @@ public final class SluiceServer implements AutoCloseable {
         }
     }
 
+    private @Nullable OldestTransaction oldestTransaction() {
+        try {
+            return OldestTransaction.read(pool, QUERY_TIMEOUT);
+        } catch (QueryException e) {
+            // the slot is told of without it
+            LOG.atDebug().addKeyValue("error", e.getMessage()).log("the oldest transaction is not known");
+            return null;
+        }
+    }
+
     private void countWarnings() {
         try {
             metrics.configWarnings(diagnostics.codes());
@@ -373,11 +388,12 @@ public final class SluiceServer implements AutoCloseable {
         memory.look(http.streams());
     }
 
-    private void report(@org.jspecify.annotations.Nullable SlotStatus status) {
+    private void report(@Nullable SlotStatus status) {
         if (status == null) {
             return;
         }
         diagnostics.slot(status);
+        retention.look(status);
         metrics.slotRetainedBytes(status.retainedBytes());
         metrics.walLagBytes(status.lagBytes());
         Long safe = status.safeBytes();

@@ -3,6 +3,8 @@ package sluice.server.postgres.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.server.postgres.query.Questions.TIMEOUT;
 
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,6 +69,25 @@ class StartupValidationPgTest {
             if (!sql.isEmpty()) {
                 database.execute(sql);
             }
+        }
+    }
+
+    @Test
+    void a_transaction_that_wrote_and_is_open_is_found_with_the_sql_that_ends_it() throws Exception {
+        try (PostgresDatabase database = healthy(PostgresCluster.NEWEST);
+                Pool pool = Questions.pool(database);
+                Connection open = database.connect();
+                Statement statement = open.createStatement()) {
+            open.setAutoCommit(false);
+            statement.execute("INSERT INTO notes VALUES (1)");
+
+            OldestTransaction oldest = OldestTransaction.read(pool, TIMEOUT);
+
+            // another test's may be older: the cluster is shared
+            assertThat(oldest).isNotNull();
+            assertThat(oldest.name()).matches("session \\d+");
+            assertThat(oldest.remedy()).matches("SELECT pg_catalog\\.pg_terminate_backend\\(\\d+\\);");
+            open.rollback();
         }
     }
 
