@@ -48,7 +48,8 @@ final class ShapeReader {
     /// What the role may see of the requested columns.
     ///
     /// @param notGranted requested columns that are left out
-    record Visible(Projection projection, List<String> notGranted) {}
+    /// @param notPublished columns asked for by name that the log does not carry, and that are left out
+    record Visible(Projection projection, List<String> notGranted, List<String> notPublished) {}
 
     /// @throws RequestException in the order of checks that docs/protocol.md gives
     static Draft read(CatalogImage catalog, Role role, SubscriptionRequest entry, SessionWatch sessions) {
@@ -145,13 +146,21 @@ final class ShapeReader {
                     "role \"" + role.name() + "\" has no USAGE on schema \"" + relation.schema() + "\"");
         }
         List<Integer> attnums = new ArrayList<>();
-        List<String> notGranted = new ArrayList<>();
+        List<String> notGranted = new ArrayList<>(0);
+        List<String> notPublished = new ArrayList<>(0);
         for (Column column : requested) {
-            if (grants.covers(column.attnum())) {
-                attnums.add(column.attnum());
-            } else {
+            if (!grants.covers(column.attnum())) {
                 notGranted.add(column.name());
+            } else if (isPublished(relation, column)) {
+                attnums.add(column.attnum());
+            } else if (request.columns() != null) {
+                notPublished.add(column.name());
             }
+        }
+        if (attnums.isEmpty() && !notPublished.isEmpty()) {
+            throw new RequestException(
+                    ErrorCode.INVALID_COLUMNS,
+                    "the requested columns of table \"" + relation.qualifiedName() + "\" are not published");
         }
         if (attnums.isEmpty()) {
             throw new RequestException(
@@ -160,11 +169,12 @@ final class ShapeReader {
                             + relation.qualifiedName() + "\"");
         }
         for (int key : relation.keyColumns()) {
-            if (grants.covers(key)) {
+            Column column = relation.column(key);
+            if (grants.covers(key) && column != null && isPublished(relation, column)) {
                 attnums.add(key);
             }
         }
-        return new Visible(Projection.of(relation, attnums, catalog), notGranted);
+        return new Visible(Projection.of(relation, attnums, catalog), notGranted, notPublished);
     }
 
     private static List<Column> requested(Relation relation, @Nullable List<String> names) {
@@ -207,6 +217,14 @@ final class ShapeReader {
                     "columns left out: " + String.join(", ", draft.visible().notGranted()),
                     "events do not carry them",
                     "grant SELECT on them, or name the columns the role may read"));
+        }
+        if (!draft.visible().notPublished().isEmpty()) {
+            warnings.add(new StreamEvent.Warning(
+                    label,
+                    WarningCode.COLUMNS_NOT_PUBLISHED,
+                    "columns left out: " + String.join(", ", draft.visible().notPublished()),
+                    "neither events nor the rows of a snapshot carry them",
+                    "publish them, or do not ask for them"));
         }
         if (!routed) {
             warnings.add(new StreamEvent.Warning(

@@ -4,6 +4,8 @@ package sluice.core.error;
 public enum WarningCode {
     /// Some requested columns are not in the role's grants and left out.
     COLUMNS_NOT_GRANTED("columns_not_granted"),
+    /// Some columns that were asked for by name are not in the publication and left out.
+    COLUMNS_NOT_PUBLISHED("columns_not_published"),
     /// No `eq` or `in` that every row of the shape fulfils, so every change of the table is looked at for it.
     UNINDEXED_SHAPE("unindexed_shape"),
     /// Deletes or leaving rows are withheld because the replica identity lacks a column the decision needs.
