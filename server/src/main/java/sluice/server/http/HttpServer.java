@@ -122,6 +122,7 @@ public final class HttpServer implements AutoCloseable {
         if (settings.limits().sendBufferBytes() > 0) {
             bootstrap.childOption(ChannelOption.SO_SNDBUF, settings.limits().sendBufferBytes());
         }
+        transport.boundSilence(bootstrap, settings.times().silence());
         var bound = bootstrap.bind(settings.address()).awaitUninterruptibly();
         if (!bound.isSuccess()) {
             Unawaited.start(loops.shutdownGracefully(0, 1, TimeUnit.SECONDS));

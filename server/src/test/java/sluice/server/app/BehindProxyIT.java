@@ -86,4 +86,32 @@ class BehindProxyIT {
             }
         }
     }
+
+    /// A compressor holds events back until it has enough of them, or needs to be told after each.
+    @ParameterizedTest
+    @EnumSource
+    void b60_a_proxy_that_compresses_leaves_the_stream_alone(ProxyProcess.Kind kind) throws Exception {
+        assumeTrue(kind.installed().isPresent(), kind.program() + " is not installed");
+        try (ProxyProcess proxy = ProxyProcess.start(kind, sluice.uri(""), scratch)) {
+            try (SseClient compressed = SseClient.get(proxy.uri(kind.compressed()))
+                    .header("Accept-Encoding", "gzip")
+                    .open()) {
+                assertThat(compressed.header("Content-Encoding"))
+                        .as("it does compress")
+                        .isEqualTo("gzip");
+            }
+            try (SseClient alice = SseClient.post(
+                            proxy.uri("/sluice/v1/stream"), "{\"subscriptions\":[" + shape("mine", "notes", "") + "]}")
+                    .bearer(sluice.token(ALICE))
+                    .header("Accept-Encoding", "gzip")
+                    .open()) {
+                assertThat(alice.status()).isEqualTo(200);
+                assertThat(alice.header("Content-Encoding")).isNull();
+                alice.await("ready");
+                int id = LAST_ID.incrementAndGet();
+                Notes.insert(database, id, ALICE);
+                assertThat(Notes.id(alice.await("change"))).isEqualTo(id);
+            }
+        }
+    }
 }

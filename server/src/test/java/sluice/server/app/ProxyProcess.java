@@ -17,13 +17,14 @@ import java.util.regex.Pattern;
 import sluice.server.wire.ApiFiles;
 import sluice.testkit.Await;
 
-/// An installed proxy on a free port of loopback, with the settings that the operating page gives for it.
+/// An installed proxy on a free port of loopback, with the settings that the operating page gives for it. Around them
+/// it compresses everything it can.
 final class ProxyProcess implements AutoCloseable {
     private static final String DOCUMENTED_SERVER = "127.0.0.1:4000";
 
     /// The proxies the page has settings for.
     enum Kind {
-        NGINX("nginx", "nginx", """
+        NGINX("nginx", "nginx", "/compressed", """
             daemon off;
             worker_processes 1;
             pid %1$s/pid;
@@ -36,45 +37,66 @@ final class ProxyProcess implements AutoCloseable {
                 fastcgi_temp_path %1$s/fastcgi;
                 uwsgi_temp_path %1$s/uwsgi;
                 scgi_temp_path %1$s/scgi;
+                gzip on;
+                gzip_min_length 0;
+                gzip_proxied any;
+                gzip_types text/event-stream application/json;
                 server {
                     listen 127.0.0.1:%2$d;
+                    location = /compressed {
+                        default_type application/json;
+                        return 200 '{"status":"compressed by the proxy"}';
+                    }
                     %3$s
                 }
             }
             """, "-c"),
-        CADDY("caddy", "caddyfile", """
+        CADDY("caddy", "caddyfile", "/compressed", """
             {
                 admin off
                 auto_https off
                 storage file_system %1$s/storage
             }
             http://127.0.0.1:%2$d {
+                encode zstd gzip {
+                    minimum_length 1
+                }
+                respond /compressed "compressed by the proxy"
                 %3$s
             }
             """, "run", "--adapter", "caddyfile", "--config"),
-        HAPROXY("haproxy", "haproxy", """
+        HAPROXY("haproxy", "haproxy", "/sluice/v1/healthz", """
             %3$s
             frontend tested
                 bind 127.0.0.1:%2$d
+                compression algo gzip
+                compression type text/event-stream application/json
                 default_backend sluice
             """, "-db", "-f");
 
         private final String program;
         private final String block;
+        private final String compressed;
         private final String around;
 
         @SuppressWarnings("ImmutableEnumChecker") // an immutable list
         private final List<String> arguments;
 
-        Kind(String program, String block, String around, String... arguments) {
+        Kind(String program, String block, String compressed, String around, String... arguments) {
             this.program = program;
             this.block = block;
+            this.compressed = compressed;
             this.around = around;
             this.arguments = List.of(arguments);
         }
 
         String program() {
             return program;
+        }
+
+        /// A path whose answer it compresses for whoever takes that.
+        String compressed() {
+            return compressed;
         }
 
         /// Where its program is, when it is installed.
