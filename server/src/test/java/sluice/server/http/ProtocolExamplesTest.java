@@ -21,17 +21,16 @@ import org.junit.jupiter.api.Test;
 import sluice.core.error.RequestException;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.server.wire.ApiFiles;
+import sluice.server.wire.PageExamples;
 
 /// Every JSON example of the protocol's page, against the API files and the readers of request bodies; and each of
-/// these against the other.
+/// these against the other. A server is asked with them in `ProtocolPagePgTest`.
 ///
 /// An example is a value in a block of `json`, the body in one of `http`, the data in one of `text`, or whatever is
 /// JSON between two backquotes in a line. It has to be a request that its reader takes, or an answer or event that
 /// the files know.
 class ProtocolExamplesTest {
     private static final ApiFiles FILES = ApiFiles.read();
-    private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\w+)\\n(.*?)^```$");
-    private static final Pattern INLINE = Pattern.compile("`(\\{[^`\n]*\\})`");
     private static final String PREFIX = "POST /sluice/v1";
 
     /// What reads a body, by the name of its schema.
@@ -80,13 +79,11 @@ class ProtocolExamplesTest {
         return reference.substring(reference.lastIndexOf('/') + 1);
     }
 
-    private static List<Example> examples() throws IOException {
-        String page = Files.readString(ApiFiles.page("protocol.md"));
+    private static List<Example> examples() {
         List<Example> examples = new ArrayList<>();
-        Matcher block = BLOCK.matcher(page);
-        while (block.find()) {
-            String text = block.group(2);
-            switch (block.group(1)) {
+        for (PageExamples.Example example : PageExamples.of("protocol.md")) {
+            String text = example.text();
+            switch (example.kind()) {
                 case "json" -> ApiFiles.trees(text).forEach(value -> examples.add(any(value)));
                 case "http" -> {
                     String[] headAndBody = text.split("\n\n", 2);
@@ -96,14 +93,13 @@ class ProtocolExamplesTest {
                 }
                 case "text" -> frame(text, examples);
                 case "sql" -> {}
-                default -> throw new AssertionError("no reader for a block of " + block.group(1));
-            }
-        }
-        Matcher inline = INLINE.matcher(page);
-        while (inline.find()) {
-            // what is no JSON is a form with names for its parts
-            if (isJson(inline.group(1))) {
-                examples.add(new Example(Example.ANY, inline.group(1)));
+                case PageExamples.Example.INLINE -> {
+                    // what is no JSON is a form with names for its parts
+                    if (isJson(text)) {
+                        examples.add(new Example(Example.ANY, text));
+                    }
+                }
+                default -> throw new AssertionError("no reader for a block of " + example.kind());
             }
         }
         return examples;
@@ -148,7 +144,7 @@ class ProtocolExamplesTest {
     }
 
     @Test
-    void every_example_of_the_page_is_taken_by_its_reader_or_is_what_the_files_say() throws IOException {
+    void every_example_of_the_page_is_taken_by_its_reader_or_is_what_the_files_say() {
         List<Example> examples = examples();
         List<String> unknown = new ArrayList<>();
         assertThat(examples).hasSizeGreaterThan(15);
