@@ -98,6 +98,16 @@ class PolicyComposerTest {
     }
 
     @Test
+    void a_restrictive_policy_for_a_group_binds_its_members_and_nobody_else() {
+        Policy hide = policy("hide", Mode.RESTRICTIVE, Command.SELECT, List.of(GROUP), "{}");
+
+        assertThat(compose(RowSecurity.ON, role(Role.Bypass.NONE, ROLE, GROUP), OPEN, hide))
+                .isEqualTo(new Composition.Policies(List.of(OPEN), List.of(hide)));
+        assertThat(compose(RowSecurity.ON, role(Role.Bypass.NONE, ROLE), OPEN, hide))
+                .isEqualTo(new Composition.Policies(List.of(OPEN), List.of()));
+    }
+
+    @Test
     void only_select_and_all_with_using_let_read() {
         for (Command command : List.of(Command.INSERT, Command.UPDATE, Command.DELETE)) {
             assertThat(compose(

@@ -217,6 +217,30 @@ class ResumeTest {
     }
 
     @Test
+    void a_replay_ends_with_its_subscription_and_a_new_one_of_the_label_gets_nothing_of_it() {
+        World.Commit seen = world.commit(insert("0", "alice", "x"));
+        for (int i = 1; i < 40; i++) {
+            world.commit(insert(String.valueOf(i), "alice", "x"));
+        }
+        var stream = world.openUnread("alice", resuming("a", lsn(seen)));
+        int before = stream.changes().size();
+        assertThat(before).isBetween(1, 38);
+
+        world.step(new Input.Control(
+                1,
+                "alice",
+                new Identity("alice", "authenticated", "{}", world.now().plusSeconds(3600)),
+                new ControlRequest.Unsubscribe(List.of("a"))));
+        assertThat(world.take(Effect.Answered.class).answer()).isEqualTo(new ControlAnswer.Removed(1));
+        world.subscribe("alice", notesShape("a"));
+        world.read(stream);
+        world.commit(insert("40", "alice", "x"));
+        world.read(stream);
+
+        assertThat(stream.changes()).hasSize(before + 1).last().asString().contains("\"id\":40");
+    }
+
+    @Test
     void a_position_under_another_history_is_not_resumed() {
         World.Commit seen = world.commit(insert("1", "alice", "x"));
         String own = history(world.open("alice", notesShape("a")));

@@ -20,6 +20,7 @@ import sluice.core.shape.SubscriptionRequest;
 import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.snapshot.SnapshotOutcome.Truncated;
 import sluice.core.snapshot.SnapshotSpool;
+import sluice.core.stream.CloseReason;
 
 /// Rows first, then what the snapshot does not show, then live: never in neither, never twice, never out of order.
 class SnapshotJoinTest {
@@ -324,6 +325,23 @@ class SnapshotJoinTest {
         read(id, world.stamp(), 1);
 
         assertThat(world.take(Effect.DropSpool.class).spool()).isSameAs(SPOOL);
+    }
+
+    @Test
+    void b49_a_token_that_ends_while_rows_are_sent_ends_the_stream_and_no_more_of_them_is_sent() {
+        var stream = world.open("alice", world.now().plusSeconds(10), snapshot("a"));
+        world.stopReading(stream);
+        long id = read(world.stamp(), 20);
+        world.idle();
+        world.take(Effect.TakeRows.class);
+        world.step(new Input.SnapshotRows(id, List.of(row(0), row(1), row(2), row(3))));
+
+        world.pass(Duration.ofSeconds(10));
+        assertThat(stream.closed).isEqualTo(CloseReason.TOKEN_EXPIRED);
+        assertThat(world.take(Effect.DropSpool.class).spool()).isSameAs(SPOOL);
+        world.step(new Input.SnapshotRows(id, List.of(row(4))));
+        assertThat(story(stream)).doesNotContain("row 4");
+        assertThat(world.asked(Effect.TakeRows.class)).isFalse();
     }
 
     @Test

@@ -2,6 +2,7 @@ package sluice.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.core.dispatch.World.everything;
+import static sluice.core.dispatch.World.filtered;
 import static sluice.core.dispatch.World.granted;
 import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
@@ -60,6 +61,23 @@ class TokenTest {
 
         assertThat(stream.changes()).hasSize(2).allMatch(change -> change.contains("\"id\":1"));
         assertThat(stream.frames).noneMatch(frame -> frame.startsWith("event: error"));
+    }
+
+    @Test
+    void fifty_renewals_leave_the_filter_as_it_was_and_each_asks_for_it_and_nothing_else() {
+        var stream = world.open("alice", filtered("a", "owner=eq.alice"));
+        world.step(new Input.FoldsAnswer(
+                world.take(Effect.AskFolds.class).questionId(), List.of(new FoldAnswer.Value("alice"))));
+        Object filter = world.plannedFor.getFirst();
+        assertThat(filter).asString().contains("owner");
+
+        for (int i = 0; i < 50; i++) {
+            assertThat(token("alice", "authenticated")).isEqualTo(new ControlAnswer.TokenTaken(0));
+        }
+        assertThat(world.plannedFor).hasSizeGreaterThan(50).allMatch(filter::equals);
+        world.commit(insert("1", "alice", "x"), insert("2", "bob", "x"));
+
+        assertThat(stream.changes()).hasSize(1).first().asString().contains("\"id\":1");
     }
 
     @Test

@@ -74,6 +74,10 @@ final class World {
     final Counts counts = new Counts();
     final Engine engine;
     private final List<Relation> others;
+
+    /// What the filters of shapes fix, in the order in which rules were made for them.
+    final List<Object> plannedFor = new ArrayList<>();
+
     private CatalogImage catalog;
     private Relation notes;
     RulePlan plan = granted(everything());
@@ -97,9 +101,19 @@ final class World {
         catalog = image(List.of(notes));
         engine = new Engine(
                 new Engine.Ports(
-                        effects::add, recorder, counts, (image, relation, role, terms) -> plan, catalog, sessions),
+                        effects::add,
+                        recorder,
+                        counts,
+                        (image, relation, role, terms) -> planned(terms),
+                        catalog,
+                        sessions),
                 settings);
         step(new Input.Replicating(new Lsn(lsn), "here"));
+    }
+
+    private RulePlan planned(Object terms) {
+        plannedFor.add(terms);
+        return plan;
     }
 
     static EngineSettings settings(EngineSettings.CrossChecking checking) {

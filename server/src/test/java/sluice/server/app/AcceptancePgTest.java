@@ -7,10 +7,16 @@ import static sluice.server.app.RunningSluice.shape;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -53,6 +59,8 @@ class AcceptancePgTest {
                 "CREATE UNIQUE INDEX invoices_identity ON invoices (team_id, id)",
                 "ALTER TABLE invoices REPLICA IDENTITY USING INDEX invoices_identity",
                 "CREATE TABLE metrics (id int PRIMARY KEY, value int)",
+                "CREATE TABLE order_lines (document int, line int, amount int,"
+                        + " twice int GENERATED ALWAYS AS (amount * 2) STORED, PRIMARY KEY (document, line))",
                 "CREATE TABLE articles (id int PRIMARY KEY, owner_id uuid, views int, body text)",
                 "ALTER TABLE articles ALTER body SET STORAGE EXTERNAL");
         policy("documents", "(owner_id = (SELECT auth.uid()))");
@@ -67,7 +75,9 @@ class AcceptancePgTest {
                 "CREATE POLICY positive ON invoices AS RESTRICTIVE FOR SELECT TO authenticated USING (amount > 0)",
                 "INSERT INTO memberships VALUES ('" + ALICE + "', 1)",
                 "INSERT INTO articles VALUES (1, '" + ALICE + "', 0, repeat('x', 200000))",
-                "CREATE PUBLICATION sluice FOR TABLE documents, posts, memberships, invoices, metrics, articles");
+                "CREATE PUBLICATION sluice FOR TABLE documents, posts, memberships, invoices, metrics, articles,"
+                        + " order_lines WITH (publish_generated_columns = stored)");
+        WireTypes.createIn(database);
         sluice = RunningSluice.on(
                 database, Map.of("SLUICE_CHANNELS", "room:public,notify:owner", "SLUICE_STREAM_QUEUE", "10000"));
     }
@@ -211,6 +221,50 @@ class AcceptancePgTest {
     }
 
     @Test
+    void a_generated_column_and_a_key_of_two_columns_arrive() {
+        try (SseClient alice = stream(shape("lines", "order_lines", ""))) {
+            database.execute(
+                    "INSERT INTO order_lines (document, line, amount) VALUES (1, 1, 5), (1, 2, 6)",
+                    "UPDATE order_lines SET amount = 7 WHERE document = 1 AND line = 2",
+                    "DELETE FROM order_lines WHERE document = 1 AND line = 1");
+            alice.await(event ->
+                    event.is("change") && event.json().get("op").asText().equals("DELETE"));
+            assertThat(changeEvents(alice))
+                    .extracting(event -> event.json()
+                            .path(event.json().has("record") ? "record" : "old")
+                            .toString())
+                    .containsExactly(
+                            "{\"document\":1,\"line\":1,\"amount\":5,\"twice\":10}",
+                            "{\"document\":1,\"line\":2,\"amount\":6,\"twice\":12}",
+                            "{\"document\":1,\"line\":2,\"amount\":7,\"twice\":14}",
+                            "{\"document\":1,\"line\":1}");
+        }
+    }
+
+    @Test
+    void rows_that_ten_sessions_write_at_once_all_arrive() throws Exception {
+        try (SseClient alice = stream(shape("m", "metrics", ""));
+                ExecutorService sessions = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> writes = new ArrayList<>();
+            for (int id = 2001; id <= 2010; id++) {
+                String insert = "INSERT INTO metrics VALUES (" + id + ", 0)";
+                writes.add(sessions.submit(() -> {
+                    try (Connection connection = database.connect();
+                            Statement statement = connection.createStatement()) {
+                        return statement.executeUpdate(insert);
+                    }
+                }));
+            }
+            for (Future<?> write : writes) {
+                write.get(30, TimeUnit.SECONDS);
+            }
+            database.execute("INSERT INTO metrics VALUES (2011, 0)");
+            assertThat(Notes.idsUntil(alice, 2011))
+                    .containsExactlyInAnyOrder(2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, 2010, 2011);
+        }
+    }
+
+    @Test
     void a_message_of_the_database_arrives_when_its_transaction_commits_and_never_otherwise() {
         try (SseClient alice = open()) {
             database.execute(
@@ -345,6 +399,95 @@ class AcceptancePgTest {
         }
     }
 
+    @Test
+    void three_rows_among_fifty_of_others_are_replayed_as_they_were_sent() {
+        List<String> live = new ArrayList<>();
+        String position;
+        try (SseClient alice = stream(shape("posts", "posts", ""))) {
+            for (int i = 0; i < 3; i++) {
+                post(301 + i, ALICE, 40 * (i + 1));
+                live.add(alice.await("change").raw());
+                for (int noise = 0; noise < 10; noise++) {
+                    post(310 + 10 * i + noise, BOB, 80);
+                }
+            }
+            position = changeEvents(alice).getFirst().json().get("commit_lsn").asText();
+        }
+        for (int noise = 0; noise < 20; noise++) {
+            post(340 + noise, BOB, 80);
+        }
+        try (SseClient alice = stream(resumed("posts", position))) {
+            assertThat(alice.received().getFirst().data()).contains("\"resumed\":true");
+            alice.await("live");
+            assertThat(changeEvents(alice)).extracting(SseEvent::raw).isEqualTo(live);
+        }
+    }
+
+    @Test
+    void a_shape_without_a_change_resumes_at_the_position_of_its_ready() {
+        String position;
+        try (SseClient alice = stream(shape("posts", "posts", ""))) {
+            position = alice.received().getFirst().json().get("wal_lsn").asText();
+        }
+        post(401, BOB, 1);
+        post(402, ALICE, 1);
+        try (SseClient alice = stream(resumed("posts", position))) {
+            assertThat(alice.received().getFirst().data()).contains("\"resumed\":true");
+            alice.await("change");
+            alice.await("live");
+            assertThat(changes(alice)).containsExactly("posts INSERT 402");
+        }
+    }
+
+    @Test
+    void a_position_before_everything_is_not_resumed_and_no_error() {
+        try (SseClient alice = stream(resumed("posts", "0/1"))) {
+            assertThat(alice.received().getFirst().data()).contains("\"resumed\":false");
+            post(501, ALICE, 1);
+            alice.await("change");
+            assertThat(changes(alice)).containsExactly("posts INSERT 501");
+            assertThat(alice.received()).noneMatch(event -> event.is("error"));
+        }
+    }
+
+    @Test
+    void a_column_of_every_kind_is_what_to_jsonb_says_from_the_snapshot_and_live() {
+        try (SseClient alice = stream(shape("wire", "wire_types", ",\"initial\":\"snapshot\""))) {
+            alice.await("live");
+            List<SseEvent> read = changeEvents(alice);
+            assertThat(read).extracting(Notes::id).containsExactly(1, 2);
+            assertThat(read).allMatch(event -> event.json().has("snapshot"));
+            read.forEach(event -> WireTypes.assertAsToJsonb(database, event));
+
+            database.execute(WireTypes.insert(3), "UPDATE wire_types SET c0 = false WHERE id = 2");
+            alice.await(event ->
+                    event.is("change") && event.json().get("op").asText().equals("UPDATE"));
+            List<SseEvent> live = changeEvents(alice).subList(2, 4);
+            assertThat(live).extracting(Notes::id).containsExactly(3, 2);
+            live.forEach(event -> WireTypes.assertAsToJsonb(database, event));
+        }
+    }
+
+    private static List<SseEvent> changeEvents(SseClient stream) {
+        return stream.received().stream().filter(event -> event.is("change")).toList();
+    }
+
+    private static void post(int id, String owner, int length) {
+        database.execute(
+                "INSERT INTO posts VALUES (" + id + ", '" + owner + "', 'private', repeat('x', " + length + "), 1)");
+    }
+
+    private static String resumed(String table, String position) {
+        return "{\"sub\":\"" + table + "\",\"shape\":{\"table\":\"" + table + "\"},\"resume\":\"" + position + "\"}";
+    }
+
+    /// A stream of alice's whose `ready` was read.
+    private static SseClient stream(String subscriptions) {
+        SseClient alice = sluice.stream(sluice.token(ALICE), subscriptions);
+        assertThat(alice.await("ready").data()).contains("\"ok\":true");
+        return alice;
+    }
+
     private static SseClient open() {
         SseClient alice = sluice.stream(sluice.token(ALICE), SHAPES);
         assertThat(alice.await("ready").data()).doesNotContain("\"ok\":false");
@@ -369,8 +512,7 @@ class AcceptancePgTest {
 
     /// Label, operation and id of every change so far.
     private static List<String> changes(SseClient stream) {
-        return stream.received().stream()
-                .filter(event -> event.is("change"))
+        return changeEvents(stream).stream()
                 .map(event -> label(event) + " " + event.json().get("op").asText() + " "
                         + event.json()
                                 .get(event.json().get("op").asText().equals("DELETE") ? "old" : "record")

@@ -70,8 +70,22 @@ class FilterStringsPgTest {
                 database.execute("INSERT INTO b40 VALUES (99, 'n', 'the last')");
                 alice.await(event -> event.is("change") && Notes.id(event) == 99);
                 assertThat(received(alice)).isEqualTo(wellFormed());
+                try (SseClient late = sluice.stream(sluice.token(ALICE), String.join(",", snapshots()))) {
+                    for (int i = 0; i < wellFormed().size(); i++) {
+                        late.await("live");
+                    }
+                    assertThat(received(late)).isEqualTo(wellFormed());
+                }
             }
         }
+    }
+
+    private static List<String> snapshots() {
+        List<String> all = new ArrayList<>();
+        for (String filter : wellFormed().keySet()) {
+            all.add(shape(quotedLabel(filter), "b40", ",\"initial\":\"snapshot\",\"filter\":" + quoted(filter)));
+        }
+        return all;
     }
 
     private static String subscriptions() {

@@ -296,6 +296,25 @@ class ResumePgTest {
         }
     }
 
+    /// Nothing has come from the log yet: the position is the slot's.
+    @Test
+    void a_snapshot_right_after_a_restart_on_a_quiet_database_has_a_position_and_goes_on_live() throws Exception {
+        try (PostgresDatabase own = Notes.database("quietly_restarted")) {
+            RunningSluice.on(own).close();
+            Notes.insert(own, 1, ALICE);
+            RunningSluice.on(own).close();
+            try (RunningSluice after = RunningSluice.on(own);
+                    SseClient alice =
+                            after.stream(after.token(ALICE), shape("s", "notes", ",\"initial\":\"snapshot\""))) {
+                JsonNode end = alice.await("snapshot_end").json();
+                assertThat(end.get("rows").asInt()).isEqualTo(1);
+                assertThat(end.get("floor_lsn").asText()).isNotEmpty().isNotEqualTo("0/0");
+                Notes.insert(own, 2, ALICE);
+                assertThat(Notes.idsUntil(alice, 2)).containsExactly(1, 2);
+            }
+        }
+    }
+
     private static JsonNode first(SseClient client) {
         return client.received().getFirst().json().at("/subscriptions/0");
     }

@@ -368,4 +368,25 @@ class TokenVerifierTest {
         list.unseen();
         assertThat(verifier.verify(signed(claims(",\"session_id\":\"s2\"")))).isInstanceOf(Verification.Verified.class);
     }
+
+    @Test
+    void the_session_is_what_the_named_claim_says_and_no_other_claim() throws Exception {
+        RevocationList list = new RevocationList(10, 10, RevocationList.Forgotten.REFUSED);
+        list.compareAs(IdType.of(new PgType.Base(Oid.TEXT, "text")), null);
+        list.sessionEnded("s1", new Revocations.Moment(Lsn.ZERO, NOW));
+        byte[] set = new JWKSet(List.of(key.toPublicJWK())).toString().getBytes(StandardCharsets.UTF_8);
+        TokenRules rules = new TokenRules(
+                SigningAlgorithm.ES256, null, "authenticated", Duration.ZERO, List.of("authenticated"), "sid");
+        TokenVerifier verifier = new TokenVerifier(
+                rules,
+                JwksCache.load(() -> set, SigningAlgorithm.ES256, Duration.ofMinutes(5), () -> 0),
+                list,
+                InstantSource.fixed(NOW));
+
+        assertThat(refused(verifier, signed(claims(",\"sid\":\"s1\",\"session_id\":\"s2\""))))
+                .isEqualTo("the token's session has ended");
+        Verification other = verifier.verify(signed(claims(",\"sid\":\"s2\",\"session_id\":\"s1\"")));
+        assertThat(other).isInstanceOf(Verification.Verified.class);
+        assertThat(((Verification.Verified) other).identity().session()).isEqualTo("s2");
+    }
 }
