@@ -105,7 +105,7 @@ final class CommitDispatch implements Probes.Listener {
         this.encoder = new EventEncoder(settings.changeBytesMax(), metrics::cut);
         this.checks = new CrossChecks(host, sink, effects, metrics, settings);
         // what was asked about an earlier commit would be answered about a later one
-        this.judge = new RowJudge(metrics, (subscription, row, verdict) -> {
+        this.judge = new RowJudge(metrics, settings.degradedDeletes(), (subscription, row, verdict) -> {
             if (!replaying) {
                 checks.decided(subscription, row, verdict);
             }
@@ -118,7 +118,7 @@ final class CommitDispatch implements Probes.Listener {
                 host,
                 new HeldRelease.Ports(sink, withheld, ends, probes, metrics::cut),
                 settings,
-                new RowJudge(metrics, checks));
+                new RowJudge(metrics, settings.degradedDeletes(), checks));
         this.leases = new Leases(host, probes.unseen(), effects, metrics, settings);
     }
 

@@ -36,7 +36,15 @@ public record EngineSettings(
         CrossChecking crossChecking,
         Rates rates,
         Feeding feeding,
-        ChannelSettings channels) {
+        ChannelSettings channels,
+        DegradedDeletes degradedDeletes) {
+    /// What becomes of a DELETE whose old row does not carry what the decision needs.
+    public enum DegradedDeletes {
+        WITHHOLD,
+        /// Everybody subscribed to the table whom it may concern is sent its key.
+        DELIVER
+    }
+
     /// What rows come from besides the commit being dispatched.
     public record Feeding(ResumeBuffer.Bounds buffer, Snapshots snapshots) {}
 

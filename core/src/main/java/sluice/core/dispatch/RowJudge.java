@@ -45,6 +45,7 @@ final class RowJudge {
     }
 
     private final EngineMetrics metrics;
+    private final EngineSettings.DegradedDeletes degradedDeletes;
     private final Observer observer;
     private boolean raised;
     private @Nullable Delivery delivery;
@@ -58,8 +59,9 @@ final class RowJudge {
     private Instant commitTime = Instant.EPOCH;
     private Lsn commitLsn = Lsn.ZERO;
 
-    RowJudge(EngineMetrics metrics, Observer observer) {
+    RowJudge(EngineMetrics metrics, EngineSettings.DegradedDeletes degradedDeletes, Observer observer) {
         this.metrics = metrics;
+        this.degradedDeletes = degradedDeletes;
         this.observer = observer;
     }
 
@@ -114,9 +116,22 @@ final class RowJudge {
         }
         return switch (oldTuple(subscription, delete.old())) {
             case TRUE -> send(Delivery.DELETE);
-            case UNDECIDABLE -> Outcome.WITHHOLD;
+            case UNDECIDABLE -> degraded(subscription) ? send(Delivery.DEGRADED_DELETE) : Outcome.WITHHOLD;
             case FALSE, NULL -> Outcome.NOTHING;
         };
+    }
+
+    /// Whether the key is sent of a row that may have been in the shape. Never while it is not known which rights
+    /// held.
+    private boolean degraded(Subscription subscription) {
+        return switch (degradedDeletes) {
+            case WITHHOLD -> false;
+            case DELIVER -> !areRightsInMotion(subscription) && subscription.priorRule(commitLsn) == null;
+        };
+    }
+
+    private boolean areRightsInMotion(Subscription subscription) {
+        return subscription.knowsNoRights(commitLsn) || subscription.showsMoreThanBefore(commitLsn);
     }
 
     private Outcome update(Subscription subscription, Change.Update update) {
@@ -266,7 +281,7 @@ final class RowJudge {
     /// row, no one can say
     /// whether the new one was in force at the commit already: undecidable, so that the subscriber is told.
     private Truth priorTruth(Subscription subscription, RowImage row) {
-        if (subscription.knowsNoRights(commitLsn) || subscription.showsMoreThanBefore(commitLsn)) {
+        if (areRightsInMotion(subscription)) {
             return Truth.UNDECIDABLE;
         }
         Rule prior = subscription.priorRule(commitLsn);

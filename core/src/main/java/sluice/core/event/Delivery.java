@@ -10,6 +10,8 @@ public enum Delivery {
     UPDATE(Operation.UPDATE, Transition.NONE, Images.RECORD),
     UPDATE_WITH_OLD(Operation.UPDATE, Transition.NONE, Images.RECORD_AND_OLD),
     DELETE(Operation.DELETE, Transition.NONE, Images.OLD),
+    /// A delete of which it could not be decided whether the row was in the shape.
+    DEGRADED_DELETE(Operation.DELETE, Transition.NONE, Images.OLD_KEY),
     /// An update took the row out of the shape, and what it is now is not for this caller.
     LEAVE(Operation.DELETE, Transition.LEAVE, Images.OLD),
     /// An update took the row out of the filter; the policy still shows what it is now.

@@ -33,6 +33,7 @@ public final class EventEncoder {
     private static final int REMEMBERED_MAX = 8;
 
     private static final String TOO_LARGE = ",\"degraded\":\"change_too_large\"";
+    private static final String UNDECIDED = ",\"degraded\":\"delete_authz_unavailable\"";
     private static final byte[] NO_POSITION = new byte[0];
     private static final int SINK_KEPT_MAX = 1024 * 1024;
 
@@ -190,8 +191,10 @@ public final class EventEncoder {
         Tuple shownRecord = images.showRecord() ? record : null;
         Tuple shownOld = images.showOld() ? old : null;
         open(operation);
-        boolean fits = textBytes(projection, shownRecord, Cut.WHOLE) + textBytes(projection, shownOld, Cut.WHOLE)
-                <= changeBytesMax;
+        boolean decided = images != Images.OLD_KEY;
+        boolean fits = decided
+                && textBytes(projection, shownRecord, Cut.WHOLE) + textBytes(projection, shownOld, Cut.WHOLE)
+                        <= changeBytesMax;
         if (fits) {
             image(",\"record\":", projection, shownRecord, Cut.WHOLE);
             image(",\"old\":", projection, shownOld, Cut.WHOLE);
@@ -206,7 +209,9 @@ public final class EventEncoder {
             case ENTER -> sink.put(",\"transition\":\"enter\"");
             case LEAVE -> sink.put(",\"transition\":\"leave\"");
         }
-        if (!fits) {
+        if (!decided) {
+            sink.put(UNDECIDED);
+        } else if (!fits) {
             sink.put(TOO_LARGE);
             tellCut();
         }

@@ -6,10 +6,12 @@ public enum Images {
     RECORD,
     /// The old tuple only.
     OLD,
-    RECORD_AND_OLD;
+    RECORD_AND_OLD,
+    /// The key of the old tuple, of which nothing else could be decided.
+    OLD_KEY;
 
     boolean showRecord() {
-        return this != OLD;
+        return this == RECORD || this == RECORD_AND_OLD;
     }
 
     boolean showOld() {

@@ -105,7 +105,8 @@ final class SimWorld implements SimSink.Host {
                 new EngineSettings.Rates(new RateBucket.Limit(1000, Duration.ofSeconds(1))),
                 new EngineSettings.Feeding(
                         new ResumeBuffer.Bounds(Duration.ofSeconds(5), bufferBytes), EngineSettings.Snapshots.SERVED),
-                ChannelWorld.SETTINGS);
+                ChannelWorld.SETTINGS,
+                EngineSettings.DegradedDeletes.WITHHOLD);
     }
 
     private EngineMetrics metrics() {

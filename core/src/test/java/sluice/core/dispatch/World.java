@@ -124,7 +124,22 @@ final class World {
         return settings(new EngineSettings.CrossChecking(2, 4), buffer);
     }
 
+    /// Deletes that cannot be decided are sent with their key.
+    static EngineSettings degradedDeletes() {
+        return settings(
+                new EngineSettings.CrossChecking(2, 4),
+                new ResumeBuffer.Bounds(Duration.ofSeconds(30), 1_000_000),
+                EngineSettings.DegradedDeletes.DELIVER);
+    }
+
     private static EngineSettings settings(EngineSettings.CrossChecking checking, ResumeBuffer.Bounds buffer) {
+        return settings(checking, buffer, EngineSettings.DegradedDeletes.WITHHOLD);
+    }
+
+    private static EngineSettings settings(
+            EngineSettings.CrossChecking checking,
+            ResumeBuffer.Bounds buffer,
+            EngineSettings.DegradedDeletes degradedDeletes) {
         return new EngineSettings(
                 Duration.ofSeconds(20),
                 100,
@@ -145,7 +160,8 @@ final class World {
                 checking,
                 new EngineSettings.Rates(new RateBucket.Limit(100, Duration.ofSeconds(1))),
                 new EngineSettings.Feeding(buffer, EngineSettings.Snapshots.SERVED),
-                ChannelWorld.SETTINGS);
+                ChannelWorld.SETTINGS,
+                degradedDeletes);
     }
 
     static Rule everything() {

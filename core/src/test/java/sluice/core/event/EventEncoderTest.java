@@ -199,6 +199,18 @@ class EventEncoderTest {
     }
 
     @Test
+    void a_delete_that_could_not_be_decided_shows_the_projected_key_only_whatever_its_size() {
+        encoder.beginChange(new Change.Delete(NOTES, tuple("6", "x", "s", "1")), MAPPING);
+        JsonNode event = event(encoder.body(Operation.DELETE, Transition.NONE, VISIBLE, Images.OLD_KEY));
+        assertThat(event.get("old")).isEqualTo(Json.parse("{\"id\":6}"));
+        assertThat(event.has("record")).isFalse();
+        assertThat(event.get("degraded").textValue()).isEqualTo("delete_authz_unavailable");
+        JsonNode keyless = event(encoder.body(Operation.DELETE, Transition.NONE, projection(2, 4), Images.OLD_KEY));
+        assertThat(keyless.has("old")).isFalse();
+        assertThat(cut).isEmpty();
+    }
+
+    @Test
     void a_degraded_event_never_shows_a_key_outside_the_projection() {
         encoder.beginChange(new Change.Insert(NOTES, tuple("7", "y".repeat(1001), "s", "1")), MAPPING);
         JsonNode event = event(encoder.body(Operation.INSERT, Transition.NONE, projection(2, 4), Images.RECORD));

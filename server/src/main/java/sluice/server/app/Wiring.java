@@ -230,7 +230,10 @@ final class Wiring {
                         settings.snapshots().enabled().isOn()
                                 ? EngineSettings.Snapshots.SERVED
                                 : EngineSettings.Snapshots.DISABLED),
-                channels(settings));
+                channels(settings),
+                rights.degradedDeletes() == Settings.Rights.DegradedDeletes.DELIVER
+                        ? EngineSettings.DegradedDeletes.DELIVER
+                        : EngineSettings.DegradedDeletes.WITHHOLD);
     }
 
     private static ChannelSettings channels(Settings settings) {

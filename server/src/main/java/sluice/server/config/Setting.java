@@ -129,8 +129,8 @@ public enum Setting {
             Topic.RIGHTS,
             Kind.of("withhold", "deliver"),
             "withhold",
-            Availability.LATER,
-            "`deliver` sends a delete that cannot be decided, with its key only"),
+            "`deliver` sends a delete that cannot be decided to everybody whom it may concern, with its key only: also"
+                    + " to those who never saw the row"),
 
     HEARTBEAT(Topic.STREAMS, Kind.DURATION, "20s", "how often a comment is written to a quiet stream; at least 5s"),
     STREAM_QUEUE(Topic.STREAMS, Kind.COUNT, "256", "most events queued per stream"),

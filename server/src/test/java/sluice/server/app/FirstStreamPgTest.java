@@ -6,6 +6,7 @@ import static sluice.server.app.RunningSluice.BOB;
 import static sluice.server.app.RunningSluice.shape;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -58,6 +59,21 @@ class FirstStreamPgTest {
 
             assertThat(changes(alice)).containsExactly("INSERT 1", "UPDATE 1", "DELETE 1");
             assertThat(changes(bob)).containsExactly("INSERT 2");
+        }
+    }
+
+    @Test
+    void a_delete_that_cannot_be_decided_comes_with_its_key_and_no_more_where_that_is_wanted() throws Exception {
+        try (PostgresDatabase own = Notes.database("degraded_deletes");
+                RunningSluice server = RunningSluice.on(own, Map.of("SLUICE_DEGRADED_DELETES", "deliver"));
+                SseClient alice = Notes.open(server, ALICE)) {
+            own.execute("INSERT INTO notes VALUES (1, '" + BOB + "', 'secret')", "DELETE FROM notes WHERE id = 1");
+
+            SseEvent gone = alice.await("change");
+            assertThat(gone.json().get("op").asText()).isEqualTo("DELETE");
+            assertThat(gone.json().get("old").toString()).isEqualTo("{\"id\":1}");
+            assertThat(gone.json().get("degraded").asText()).isEqualTo("delete_authz_unavailable");
+            assertThat(gone.data()).doesNotContain("secret", BOB);
         }
     }
 

@@ -165,7 +165,8 @@ class SettingsTest {
                 "SLUICE_TIER_B_VERIFY", "6",
                 "SLUICE_TIER_B_SAMPLE", "77",
                 "SLUICE_UNINDEXED_SHAPES_MAX", "7",
-                "SLUICE_REPLICA_IDENTITY", "strict"));
+                "SLUICE_REPLICA_IDENTITY", "strict",
+                "SLUICE_DEGRADED_DELETES", "deliver"));
         all.putAll(ofStreams());
         return all;
     }
@@ -269,7 +270,7 @@ class SettingsTest {
                         new Settings.Rights.CrossChecking(6, 77),
                         7,
                         Settings.Rights.IdentityCheck.STRICT,
-                        Settings.Rights.DegradedDeletes.WITHHOLD));
+                        Settings.Rights.DegradedDeletes.DELIVER));
         assertThat(settings.streams())
                 .isEqualTo(new Settings.Streams(
                         Duration.ofSeconds(5),

@@ -1,0 +1,92 @@
+package sluice.core.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static sluice.core.dispatch.World.NOT_SENT;
+import static sluice.core.dispatch.World.delete;
+import static sluice.core.dispatch.World.granted;
+import static sluice.core.dispatch.World.notesShape;
+import static sluice.core.dispatch.World.ownedBy;
+import static sluice.core.dispatch.World.tuple;
+import static sluice.core.dispatch.World.update;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import sluice.core.shape.ShapeRequest.Transitions;
+
+/// Deletes that cannot be decided, where the operator wants them sent.
+class DegradedDeletesTest {
+    private final World world = new World(World.degradedDeletes());
+
+    @Test
+    void a_delete_that_cannot_be_decided_comes_with_its_key_and_nothing_else_and_says_so() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+
+        world.commit(delete(tuple("7", NOT_SENT, "secret of the row")));
+
+        assertThat(alice.changes()).hasSize(1);
+        assertThat(alice.changes().getFirst())
+                .contains("\"op\":\"DELETE\"", "\"old\":{\"id\":7}", "\"degraded\":\"delete_authz_unavailable\"")
+                .doesNotContain("secret", "record");
+        assertThat(world.counts.of("withheld DELETE")).isZero();
+        assertThat(alice.warned("changes_withheld")).isFalse();
+        assertThat(alice.frames.getFirst())
+                .contains("replica_identity_insufficient", "deletes come with their key only");
+    }
+
+    @Test
+    void a_delete_that_is_decided_is_as_ever() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+
+        world.commit(delete(tuple("1", "alice", "x")), delete(tuple("2", "bob", "x")));
+
+        assertThat(alice.changes()).hasSize(1);
+        assertThat(alice.changes().getFirst()).contains("\"body\":\"x\"").doesNotContain("degraded");
+    }
+
+    @Test
+    void rows_that_may_have_left_are_withheld_still() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a", Transitions.REPORTED));
+
+        world.commit(update(tuple("1", NOT_SENT, NOT_SENT), tuple("1", "bob", "x")));
+
+        assertThat(alice.changes()).isEmpty();
+        assertThat(world.counts.of("withheld UPDATE")).isEqualTo(1);
+    }
+
+    @Test
+    void a_rule_of_postgresql_decides_no_delete_so_its_keys_come_too() {
+        world.plan = granted(World.probed());
+        var alice = world.open("alice", notesShape("a"));
+
+        world.commit(delete(tuple("1", "alice", "x")));
+
+        assertThat(alice.changes()).hasSize(1).first().asString().contains("\"old\":{\"id\":1}", "degraded");
+    }
+
+    @Test
+    void a_delete_under_rights_that_are_not_known_is_withheld() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+        world.moveRights("r2", List.of(1, 2, 3));
+        world.commit(List.of(World.NOTES_DEFINITION), delete(tuple("1", NOT_SENT, NOT_SENT)));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stamp())));
+
+        assertThat(alice.closed).isNull();
+        assertThat(alice.changes()).isEmpty();
+        assertThat(world.counts.of("withheld DELETE")).isEqualTo(1);
+    }
+
+    @Test
+    void whoever_did_not_ask_for_deletes_gets_none() {
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a", "INSERT", "UPDATE"));
+
+        world.commit(delete(tuple("1", NOT_SENT, NOT_SENT)));
+
+        assertThat(alice.changes()).isEmpty();
+    }
+}
