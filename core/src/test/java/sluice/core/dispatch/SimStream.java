@@ -176,20 +176,7 @@ final class SimStream implements StreamHandle {
             return;
         }
         if (item.label() != null) {
-            SimShape shape = shapes.get(item.label());
-            if (shape != null && shape.removed) {
-                return;
-            }
-            if (shape == null || shape.phase == SimShape.Phase.ASKED) {
-                throw new AssertionError("a change for " + item.label() + ", which " + id + " does not have");
-            }
-            shape.change(item.seq(), data);
-            if (!data.has("snapshot")) {
-                begins(shape.phase == SimShape.Phase.LIVE ? "" : shape.label, data);
-            }
-            if (shape.phase == SimShape.Phase.LIVE && !data.has("snapshot")) {
-                inOrder(data);
-            }
+            change(item.label(), item);
             return;
         }
         switch (item.kind()) {
@@ -233,6 +220,24 @@ final class SimStream implements StreamHandle {
                 }
             }
             default -> throw new AssertionError("an event of kind " + item.kind());
+        }
+    }
+
+    private void change(String label, Item item) {
+        JsonNode data = item.data();
+        SimShape shape = shapes.get(label);
+        if (shape != null && shape.removed) {
+            return;
+        }
+        if (shape == null || shape.phase == SimShape.Phase.ASKED) {
+            throw new AssertionError("a change for " + label + ", which " + id + " does not have");
+        }
+        shape.change(item.seq(), data);
+        if (!data.has("snapshot")) {
+            begins(shape.phase == SimShape.Phase.LIVE ? "" : shape.label, data);
+        }
+        if (shape.phase == SimShape.Phase.LIVE && !data.has("snapshot")) {
+            inOrder(data);
         }
     }
 
