@@ -247,6 +247,7 @@ public final class Engine
             // first: what is withheld below would let go what streams hold of commits that never were
             streams.historyLost();
         }
+        feeds.timelineLeft(at, position);
         // before anything is answered: whoever is told a position from now on is told one of this history
         lastDispatchedEnd = lastDispatchedEnd.min(at);
         position = position.min(at);

@@ -45,6 +45,11 @@ final class Feeds {
     private String history = "";
     private int histories;
 
+    /// Positions after the first and up to the second may be of a timeline that was left, or of the one that goes on.
+    private Lsn ambiguousAfter = Lsn.ZERO;
+
+    private Lsn ambiguousUntil = Lsn.ZERO;
+
     Feeds(Host host, CommitDispatch dispatch, Ports ports, EngineSettings settings) {
         this.host = host;
         this.sink = ports.sink();
@@ -72,6 +77,18 @@ final class Feeds {
         if (history.isEmpty()) {
             history = incarnation;
         }
+    }
+
+    /// Another timeline goes on from a position, and this far the one before had been followed and told of.
+    void timelineLeft(Lsn at, Lsn reached) {
+        if (reached.isAfter(at)) {
+            ambiguousAfter = ambiguousUntil.equals(Lsn.ZERO) ? at : ambiguousAfter.min(at);
+            ambiguousUntil = ambiguousUntil.max(reached);
+        }
+    }
+
+    private boolean isAmbiguous(Lsn position) {
+        return position.isAfter(ambiguousAfter) && !position.isAfter(ambiguousUntil);
     }
 
     /// Another history goes on from this position, which what was delivered is not all part of.
@@ -193,6 +210,7 @@ final class Feeds {
         return sameHistory
                 && position.scope() == ResumePosition.Scope.SHAPE
                 && !lsn.isAfter(host.position())
+                && !isAmbiguous(lsn)
                 && !lsn.isBefore(table.movedUntil())
                 && !untold.mayBeBefore(table.relation().oid(), told == null ? null : rightsDigest, lsn)
                 && buffer.covers(table.relation().oid(), lsn);

@@ -17,7 +17,9 @@ import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.stream.CloseReason;
 import sluice.core.value.Oid;
+import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
+import sluice.core.wal.ResumePosition.Scope;
 
 /// Another timeline answers: what was delivered is part of it, or it is not.
 class FailoverTest {
@@ -34,6 +36,30 @@ class FailoverTest {
         assertThat(world.engine.acceptsWal()).isTrue();
         assertThat(stream.changes()).hasSize(2);
         assertThat(stream.closed).isNull();
+    }
+
+    @Test
+    void a_position_that_may_be_of_the_timeline_that_was_left_is_not_resumed() {
+        world.open("alice", notesShape("a"));
+        world.commit(insert("1", "alice", "x"));
+        Lsn end = world.engine.position();
+        world.idle();
+        Lsn told = world.engine.position();
+
+        world.step(new Input.Wal(new WalEvent.TimelineLeft(end)));
+        var meanwhile = world.open("bob", notesShape("a"));
+        world.commit(insert("2", "alice", "x"));
+        Lsn after = world.engine.position();
+
+        assertThat(meanwhile.frames.getFirst()).contains("\"wal_lsn\":\"" + end + "\"");
+        assertThat(resumed("a", end)).isTrue();
+        assertThat(resumed("b", told)).isFalse();
+        assertThat(resumed("c", after)).isTrue();
+    }
+
+    private boolean resumed(String streamId, Lsn position) {
+        var stream = world.open(streamId, ResumeTest.resuming("r", position, null, Scope.SHAPE));
+        return stream.frames.getFirst().contains("\"resumed\":true");
     }
 
     @Test

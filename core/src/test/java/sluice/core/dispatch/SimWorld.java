@@ -318,6 +318,7 @@ final class SimWorld implements SimSink.Host {
         if (known) {
             judge.historyLost();
         }
+        sink.streams.values().forEach(stream -> stream.timelineLeft(at, engine.position()));
         step(new Input.Interrupted());
         step(new Input.Wal(new WalEvent.TimelineLeft(at)));
     }
