@@ -358,7 +358,8 @@ public final class ExpressionReader {
         if (body != null && BuiltIns.of(catalog, operator.functionOid()) == null) {
             return inlined(body, arguments);
         }
-        return operators.apply(operator, node.integer("opresulttype"), node.integer("inputcollid"), arguments);
+        return Planned.applied(
+                operators.apply(operator, node.integer("opresulttype"), node.integer("inputcollid"), arguments));
     }
 
     private Expression.Operation equality(Node.Struct node, List<Expression> sides) throws NotCompilable {
@@ -400,12 +401,12 @@ public final class ExpressionReader {
         if (body != null && builtIn == null) {
             return inlined(body, arguments);
         }
-        return BuiltIns.call(
+        return Planned.applied(BuiltIns.call(
                 catalog,
                 node.integer("funcid"),
                 node.integer("funcresulttype"),
                 node.integer("inputcollid"),
-                arguments);
+                arguments));
     }
 
     private Expression concatenation(Node.Struct node) throws NotCompilable {

@@ -2,11 +2,38 @@ package sluice.core.expression;
 
 import java.util.ArrayList;
 import java.util.List;
+import sluice.core.function.BuiltIn;
 
-/// CASE and COALESCE as PostgreSQL's planner simplifies them where a part is constant: what it leaves may be
-/// constant as a whole, and then is evaluated before any row is read.
+/// CASE, COALESCE and strict calls as PostgreSQL's planner simplifies them where a part is constant: what it leaves
+/// may be constant as a whole, and then is evaluated before any row is read.
 final class Planned {
     private Planned() {}
+
+    /// A strict function of a constant NULL is NULL, and its other arguments are never evaluated, unless they are
+    /// constant themselves and raise.
+    static Expression applied(Expression application) {
+        boolean strict = switch (application) {
+            case Expression.Call call -> call.function().nulls() != BuiltIn.Nulls.CALLED;
+            case Expression.Comparison _ -> true;
+            default -> false;
+        };
+        boolean ofNull = false;
+        boolean droppable = true;
+        for (Expression argument : application.parts()) {
+            ofNull |= argument instanceof Expression.Constant(var type, var text) && text == null;
+            droppable &= !isEvaluatedAnyway(argument);
+        }
+        return strict && ofNull && droppable ? new Expression.Constant(application.type(), null) : application;
+    }
+
+    private static boolean isEvaluatedAnyway(Expression argument) {
+        for (Expression.Folded folded : Parts.folds(argument)) {
+            if (folded.timing() != FoldTiming.WHEN_REACHED) {
+                return true;
+            }
+        }
+        return Parts.hasNoValue(argument) || Parts.raisesWhilePlanning(argument);
+    }
 
     /// Without its constant NULLs, and nothing after a constant.
     static Expression coalesce(List<Expression> arguments) {

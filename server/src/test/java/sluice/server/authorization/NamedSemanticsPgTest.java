@@ -480,6 +480,23 @@ class NamedSemanticsPgTest {
                 .isEqualTo("eft");
     }
 
+    /// The planner makes NULL of a strict call of a constant NULL, whatever its other arguments read, and then
+    /// evaluates what has become constant: the query raises, though no row needs the part that does.
+    @Test
+    void a_part_that_becomes_constant_by_a_null_raises_for_every_row() {
+        table("folding", "n int4, tz timestamp", "(1, '2024-01-01')", "(7, '2025-01-01')", "(NULL, NULL)");
+        Hearing hearing = new Hearing(database, "folding", ROLE);
+        for (String expression : List.of(
+                "coalesce(int4range(n, 9), int4range(1, n - NULL::int4, 'ok')) @> 5",
+                "coalesce(int4range(n, 9), int4range(1, abs(n - NULL::int4), 'ok')) @> 5",
+                "coalesce(tsrange(tz, NULL), tsrange('2024-01-01', localtimestamp - NULL::interval, 'ok')) @>"
+                        + " '2024-06-01'::timestamp",
+                "n = 1 OR int4range(1, (n = NULL::int4)::int4, 'ok') @> 5")) {
+            assertThat(hearing.one(CLAIMS, expression).toString()).isEqualTo(expression + ": eee, PostgreSQL eee");
+        }
+        agree("folding", "coalesce(int4range(n, 9), int4range(1, n - NULL::int4, '[]')) @> 5");
+    }
+
     @Test
     void a_time_rounded_out_of_its_range_shows_nothing() {
         table(
