@@ -270,7 +270,8 @@ final class RightsKeeper {
         }
     }
 
-    /// This commit is about to be dispatched: where it wrote the rights that were read, they are known from here on.
+    /// This commit is about to be dispatched: where it wrote the rights that were read, they are
+    /// known from here on.
     void dispatching(Xid xid, Lsn commitLsn) {
         for (Iterator<TableState> all = inDoubt.iterator(); all.hasNext(); ) {
             TableState table = all.next();

@@ -16,8 +16,8 @@ import sluice.core.error.ErrorCode;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.stream.CloseReason;
-import sluice.core.value.Oid;
 import sluice.core.transaction.WalEvent;
+import sluice.core.value.Oid;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.ResumePosition.Scope;
 
