@@ -72,8 +72,8 @@ final class CommitParts {
         sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(serial), body);
     }
 
-    /// Keeps an event until the commit's part is decided and may go. The event is dropped when
-    /// the part does not fit.
+    /// Keeps an event until the commit's part is decided and may go. The event is dropped when the part does
+    /// not fit.
     void hold(StreamState stream, HeldEvent event) {
         if (stream.charge(serial, ORDINARY_EVENT_BYTES)) {
             Subscription subscription = event.subscription();

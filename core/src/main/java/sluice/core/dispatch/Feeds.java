@@ -45,8 +45,8 @@ final class Feeds {
     private String history = "";
     private int histories;
 
-    /// Positions after the first and up to the second may be of a timeline that was left, or of
-    /// the one that goes on.
+    /// Positions after the first and up to the second may be of a timeline that was left, or of the one that
+    /// goes on.
     private Lsn ambiguousAfter = Lsn.ZERO;
 
     private Lsn ambiguousUntil = Lsn.ZERO;

@@ -355,9 +355,8 @@ final class RightsKeeper {
                 && before.collationOid() == now.collationOid();
     }
 
-    /// The stream of these subscriptions goes on under another token. What waits was judged for
-    /// the token before: it
-    /// needs the yes of both.
+    /// The stream of these subscriptions goes on under another token. What waits was judged for the token
+    /// before: it needs the yes of both.
     void callerChanged(List<Subscription> subscriptions) {
         for (Subscription subscription : subscriptions) {
             TableState table = tables.table(subscription.relationOid());
@@ -495,8 +494,8 @@ final class RightsKeeper {
 
     /// Ends the subscriptions that need a column which the stream now defines otherwise than the catalog.
     ///
-    /// The definition in the stream wins; a second reload would not bring the two together when
-    /// the catalog is ahead.
+    /// The definition in the stream wins; a second reload would not bring the two together when the catalog is
+    /// ahead.
     void reconcile(List<RelationDefinition> announced) {
         for (RelationDefinition definition : announced) {
             TableState table = tables.table(definition.oid());

@@ -259,9 +259,8 @@ class RightVersionsTest {
         assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
     }
 
-    /// One row is sent; then the catalog is read twice, the second time ahead of the stream, with
-    /// this right written
-    /// anew.
+    /// One row is sent; then the catalog is read twice, the second time ahead of the stream, with this right
+    /// written anew.
     ///
     /// @param runs which versions came directly one after another
     /// @return the position of the row

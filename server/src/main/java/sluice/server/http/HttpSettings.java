@@ -61,9 +61,8 @@ public record HttpSettings(
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(10));
 
-        /// How long a client may take and acknowledge nothing of what is on its way to it. Longer
-        /// than one write, so
-        /// that a client out of reach for a moment is not cut off where little is written.
+        /// How long a client may take and acknowledge nothing of what is on its way to it. Longer than one
+        /// write, so that a client out of reach for a moment is not cut off where little is written.
         Duration silence() {
             return heartbeat.plus(write);
         }

@@ -20,9 +20,8 @@ import sluice.core.error.RequestException;
 final class JsonBody {
     private static final int NAME_CHARS_MAX = 64;
 
-    /// As many subscriptions as a stream may have at the most generous setting: each entry of a
-    /// list is answered, and
-    /// an answer is longer than the shortest entry.
+    /// As many subscriptions as a stream may have at the most generous setting: each entry of a list is
+    /// answered, and an answer is longer than the shortest entry.
     static final int ENTRIES_MAX = 10_000;
 
     private static final ObjectMapper JSON = JsonMapper.builder()

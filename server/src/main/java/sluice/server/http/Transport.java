@@ -41,10 +41,9 @@ enum Transport {
         return serverChannel;
     }
 
-    /// Has the kernel give up every connection whose peer takes or acknowledges nothing for this
-    /// long while something
-    /// is on its way to it: a heartbeat is enough. Where there is no such option the kernel's own time stands, a
-    /// quarter of an hour on Linux.
+    /// Has the kernel give up every connection whose peer takes or acknowledges nothing for this long while
+    /// something is on its way to it: a heartbeat is enough. Where there is no such option the kernel's own
+    /// time stands, a quarter of an hour on Linux.
     void boundSilence(ServerBootstrap bootstrap, Duration silence) {
         if (this == EPOLL) {
             bootstrap.childOption(

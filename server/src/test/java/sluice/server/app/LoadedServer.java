@@ -83,9 +83,8 @@ final class LoadedServer implements AutoCloseable {
         return follow(new Follower.Wish(subject, OWN, Strictness.EXACT, subject, fence), port);
     }
 
-    /// A client of alice's of the items that members share. The database has none of these
-    /// decided while it is away,
-    /// so what the client knows is as good as what it was told to read again.
+    /// A client of alice's of the items that members share. The database has none of these decided while it is
+    /// away, so what the client knows is as good as what it was told to read again.
     Follower followShared(int port) {
         return follow(new Follower.Wish(ALICE, SHARED, Strictness.TOLERANT, null, FENCE), port);
     }

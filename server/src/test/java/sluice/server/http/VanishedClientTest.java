@@ -11,9 +11,8 @@ import sluice.core.stream.StreamHandle;
 
 /// Clients that are gone without a word, or never read.
 class VanishedClientTest {
-    /// All that was written fits into the kernel's buffers, so no write of ours ever waits. Of
-    /// packets that get lost
-    /// the kernel learns by the same clock.
+    /// All that was written fits into the kernel's buffers, so no write of ours ever waits. Of packets that get
+    /// lost the kernel learns by the same clock.
     @Test
     void a_client_that_takes_nothing_is_given_up_though_no_write_waits_for_it() throws Exception {
         assumeTrue(Epoll.isAvailable(), "only there the kernel can be told how long to wait");
