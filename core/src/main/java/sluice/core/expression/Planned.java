@@ -12,11 +12,9 @@ final class Planned {
     /// A strict function of a constant NULL is NULL, and its other arguments are never evaluated, unless they are
     /// constant themselves and raise.
     static Expression applied(Expression application) {
-        boolean strict = switch (application) {
-            case Expression.Call call -> call.function().nulls() != BuiltIn.Nulls.CALLED;
-            case Expression.Comparison _ -> true;
-            default -> false;
-        };
+        boolean strict = application instanceof Expression.Comparison
+                || (application instanceof Expression.Call call
+                        && call.function().nulls() != BuiltIn.Nulls.CALLED);
         boolean ofNull = false;
         boolean droppable = true;
         for (Expression argument : application.parts()) {
