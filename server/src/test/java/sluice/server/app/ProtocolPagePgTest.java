@@ -48,9 +48,11 @@ class ProtocolPagePgTest {
                 .createDatabase("protocol_page")
                 .withStandardRoles();
         database.execute(
-                "CREATE TABLE documents (id int PRIMARY KEY, owner_id text, project_id int, title text, status text,"
-                        + " due date, hidden boolean, name text, path text COLLATE \"C\", \"Full.Name\" text)",
-                "ALTER TABLE documents REPLICA IDENTITY FULL",
+                "CREATE TABLE documents (id int PRIMARY KEY, owner_id text NOT NULL, project_id int, title text,"
+                        + " status text, due date, hidden boolean, name text, path text COLLATE \"C\", \"Full.Name\""
+                        + " text)",
+                "CREATE UNIQUE INDEX documents_ri ON documents (owner_id, id)",
+                "ALTER TABLE documents REPLICA IDENTITY USING INDEX documents_ri",
                 "ALTER TABLE documents ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON documents FOR SELECT TO authenticated"
                         + " USING (owner_id = (SELECT auth.jwt() ->> 'sub'))",
