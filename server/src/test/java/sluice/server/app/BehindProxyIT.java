@@ -64,7 +64,7 @@ class BehindProxyIT {
                 assertThat(Notes.id(alice.await("change"))).isEqualTo(id);
             }
             long before = alice.heartbeats();
-            Await.until("heartbeats come through", Duration.ofSeconds(60), () -> alice.heartbeats() >= before + 2);
+            Await.until("a heartbeat comes through", Duration.ofSeconds(60), () -> alice.heartbeats() > before);
         }
     }
 

@@ -180,7 +180,8 @@ final class ProxyProcess implements AutoCloseable {
     @Override
     public void close() throws InterruptedException {
         process.destroy();
-        if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        // one that waits for the connections of a client's pool is not waited for
+        if (!process.waitFor(2, TimeUnit.SECONDS)) {
             process.destroyForcibly();
         }
     }
