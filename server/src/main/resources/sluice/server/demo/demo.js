@@ -148,9 +148,13 @@ class Panel {
         return undefined;
       case "error":
         this.log("error", data.code);
+        if (data.sub && data.action === "resnapshot") {
+          // The page mends it by itself, so it does not take the place of what a write was answered.
+          this.resubscribe();
+          return undefined;
+        }
         this.say(`${data.code}: ${data.message}`, "refused");
-        if (data.sub && data.action === "resnapshot") this.resubscribe();
-        else if (data.sub) this.reopenLater();
+        if (data.sub) this.reopenLater();
         return data.retry_after_ms;
       default:
         return undefined;
