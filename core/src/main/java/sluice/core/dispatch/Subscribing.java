@@ -1,6 +1,7 @@
 package sluice.core.dispatch;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,10 +16,10 @@ import sluice.core.stream.StreamState;
 
 /// Subscriptions asked for and not yet installed, whether their stream is being opened or is open.
 ///
-/// A flow waits for the catalog of tables announced since, then for PostgreSQL's answers about the caller; when
-/// rights, definitions or the caller moved meanwhile it begins anew, a few times. At its end, reached at once or in a
-/// later step, it is handed over in the step in which it is to be installed. As many flows as requests being
-/// answered, each waiting for a bounded time. Owned by the engine's thread.
+/// A flow waits for the catalog of tables announced since, read again until it shows what announced them, then for
+/// PostgreSQL's answers about the caller; when rights, definitions or the caller moved meanwhile it begins anew, a few
+/// times. At its end, reached at once or in a later step, it is handed over in the step in which it is to be
+/// installed. As many flows as requests being answered, each waiting for a bounded time. Owned by the engine's thread.
 final class Subscribing {
     /// What flows need of the engine.
     interface Host extends SubscribeFlow.Engine {
@@ -32,8 +33,11 @@ final class Subscribing {
     private final EffectSink effects;
     private final LongSupplier requestIds;
     private final Set<SubscribeFlow> flows = new LinkedHashSet<>();
-    private final Map<Long, SubscribeFlow> waitingForTables = new LinkedHashMap<>();
-    private final Map<Long, Instant> tableDeadlines = new LinkedHashMap<>();
+    private final Map<Long, Waiting> waitingForTables = new LinkedHashMap<>();
+    private final List<Waiting> toAskAgain = new ArrayList<>();
+
+    /// @param deadline of every reading of its tables together
+    private record Waiting(SubscribeFlow flow, Instant deadline) {}
 
     /// @param requestIds gives a new id for each catalog that is asked for
     Subscribing(Host host, EffectSink effects, LongSupplier requestIds) {
@@ -62,13 +66,16 @@ final class Subscribing {
 
     /// Begins a flow on tables whose catalog is as new as what announced them.
     private void prepare(SubscribeFlow flow) {
-        List<Integer> stale = flow.findStaleTables(host.tables());
+        prepare(new Waiting(flow, host.now().plus(host.settings().reloadTimeout())));
+    }
+
+    private void prepare(Waiting waiting) {
+        List<Integer> stale = waiting.flow().findStaleTables(host.tables());
         if (stale.isEmpty()) {
-            flow.begin();
+            waiting.flow().begin();
         } else {
             long id = requestIds.getAsLong();
-            waitingForTables.put(id, flow);
-            tableDeadlines.put(id, host.now().plus(host.settings().reloadTimeout()));
+            waitingForTables.put(id, waiting);
             effects.emit(new Effect.LoadCatalog(id, new CatalogScope.Tables(stale)));
         }
     }
@@ -96,26 +103,38 @@ final class Subscribing {
     ///
     /// @return whether a flow waited for it
     boolean catalogAnswered(long requestId, @Nullable CatalogImage image) {
-        SubscribeFlow waiting = waitingForTables.remove(requestId);
+        Waiting waiting = waitingForTables.remove(requestId);
         if (waiting == null) {
             return false;
         }
-        tableDeadlines.remove(requestId);
+        SubscribeFlow flow = waiting.flow();
         if (image != null) {
-            host.take(image, waiting.staleTables());
+            host.take(image, flow.staleTables());
         }
-        if (image == null || !waiting.findStaleTables(host.tables()).isEmpty()) {
-            waiting.beginWithoutStaleTables();
+        if (image == null) {
+            flow.beginWithoutStaleTables();
+        } else if (flow.findStaleTables(host.tables()).isEmpty()) {
+            flow.begin();
         } else {
-            waiting.begin();
+            // the log is ahead of what queries show, or announced the table once more
+            toAskAgain.add(waiting);
         }
         return true;
     }
 
     void tick(Instant now) {
-        for (Map.Entry<Long, Instant> deadline : List.copyOf(tableDeadlines.entrySet())) {
-            if (now.isAfter(deadline.getValue())) {
-                catalogAnswered(deadline.getKey(), null);
+        for (Map.Entry<Long, Waiting> waiting : List.copyOf(waitingForTables.entrySet())) {
+            if (now.isAfter(waiting.getValue().deadline())) {
+                catalogAnswered(waiting.getKey(), null);
+            }
+        }
+        List<Waiting> again = List.copyOf(toAskAgain);
+        toAskAgain.clear();
+        for (Waiting waiting : again) {
+            if (now.isAfter(waiting.deadline())) {
+                waiting.flow().beginWithoutStaleTables();
+            } else if (flows.contains(waiting.flow())) {
+                prepare(waiting);
             }
         }
     }
@@ -123,5 +142,8 @@ final class Subscribing {
     /// Another server answers from now on: no catalog that was asked for will come.
     void abandonCatalogs() {
         List.copyOf(waitingForTables.keySet()).forEach(id -> catalogAnswered(id, null));
+        List<Waiting> again = List.copyOf(toAskAgain);
+        toAskAgain.clear();
+        again.forEach(waiting -> waiting.flow().beginWithoutStaleTables());
     }
 }

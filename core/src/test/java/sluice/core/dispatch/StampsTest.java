@@ -149,8 +149,29 @@ class StampsTest {
         Received stream = world.open("alice", notesShape("a"));
         world.step(new Input.CatalogAnswer(
                 world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampWithoutTheOneBefore())));
+        assertThat(stream.frames).isEmpty();
+        world.pass(Duration.ofMillis(200));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampWithoutTheOneBefore())));
+        assertThat(stream.frames).isEmpty();
+        world.pass(Duration.ofMinutes(1));
 
         assertThat(stream.frames.getFirst()).contains("catalog_unavailable");
+    }
+
+    @Test
+    void a_stale_table_is_served_once_the_catalog_shows_what_announced_it() {
+        world.commit(insert("1", "bob", "x"));
+        world.commit(List.of(NOTES_DEFINITION), insert("2", "bob", "x"));
+
+        Received stream = world.open("alice", notesShape("a"));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stampWithoutTheOneBefore())));
+        world.pass(Duration.ofMillis(200));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stamp())));
+
+        assertThat(stream.frames.getFirst()).contains("\"ok\":true");
     }
 
     // ---- what is kept
