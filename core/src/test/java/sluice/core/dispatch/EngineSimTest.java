@@ -24,8 +24,8 @@ class EngineSimTest {
                 }
                 world.settle();
             }
-            changes += world.sink.changes;
-            return world.sink.trace();
+            changes += world.sink().changes;
+            return world.sink().trace();
         } catch (RuntimeException | AssertionError failed) {
             throw new AssertionError("seed " + seed + " (-Dsluice.seed=" + seed + "): " + failed.getMessage(), failed);
         }

@@ -22,7 +22,7 @@ import sluice.core.wal.TransactionSnapshot;
 /// under the rights of that commit and under those the log has announced by now. A row of a snapshot has to be
 /// visible under the rights announced by now, or under those at the engine's position: what no Relation message
 /// told of acts within one rights poll.
-final class SimJudge {
+final class SimJudge implements SimSink.Judge<SimShape> {
     private static final List<String> COLUMNS = List.of("id", "owner", "kind", "version");
 
     private final SimDatabase database;
@@ -67,10 +67,11 @@ final class SimJudge {
     /// `resumed: true` says that nothing was missed: then the rights are the same as at the
     /// position, the caller sees
     /// the same by them, and the position is of this history.
-    void resumed(SimStream stream, String label) {
+    @Override
+    public void resumed(SimStream<SimShape> stream, String label) {
         SimShape shape = java.util.Objects.requireNonNull(stream.shapes.get(label));
         ResumePosition position = java.util.Objects.requireNonNull(stream.resuming.get(label));
-        SimShape.Told told = java.util.Objects.requireNonNull(shape.told);
+        SimSubscription.Told told = java.util.Objects.requireNonNull(shape.told);
         Rights now = announced(shape.wish.table());
         if (told.epoch() != epoch) {
             throw new AssertionError("RESUME: " + label + " resumes at " + position + " of a history that was lost");
@@ -101,7 +102,8 @@ final class SimJudge {
         return java.util.Objects.requireNonNull(announced.get(table));
     }
 
-    void given(SimStream stream, SimShape shape, JsonNode event, Lsn position) {
+    @Override
+    public void given(SimStream<SimShape> stream, SimShape shape, JsonNode event, Lsn position) {
         Table table = Table.of(event.get("table").asText());
         if (table != shape.wish.table()) {
             throw new AssertionError("NEVER_LEAK: " + shape.label + " is of another table than " + event);

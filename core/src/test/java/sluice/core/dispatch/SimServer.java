@@ -80,7 +80,7 @@ final class SimServer {
             case Effect.CrossCheck(var probe) -> new Input.CrossCheckAnswer(probe.probeId(), probe(probe, fails));
             case Effect.LeaseCheck(var probe) -> new Input.LeaseAnswer(probe.probeId(), probe(probe, fails));
             case Effect.ReadSnapshot read -> new Input.SnapshotRead(read.joinId(), read(read, fails));
-            case Effect.TakeRows take -> take(take, fails);
+            case Effect.TakeRows take -> take(take, random, fails);
             case Effect.DropSpool _,
                     Effect.UseCatalog _,
                     Effect.Confirm _,
@@ -147,7 +147,8 @@ final class SimServer {
         return new SnapshotOutcome.Read(spool.stamp, spool.rows.size(), SnapshotOutcome.Truncated.COMPLETE, spool);
     }
 
-    private Input take(Effect.TakeRows take, boolean fails) {
+    /// Some of the rows a spool has left.
+    static Input take(Effect.TakeRows take, Random random, boolean fails) {
         if (fails && random.nextInt(3) == 0) {
             return new Input.SnapshotRead(take.joinId(), new SnapshotOutcome.Failed("spool", "unreadable"));
         }

@@ -23,9 +23,8 @@ import sluice.core.wal.Lsn;
 import sluice.core.wal.ResumePosition;
 import sluice.core.wal.TransactionSnapshot;
 
-/// One subscription as its client knows it, over as many streams as it is resumed on: what it holds, where it is, and
-/// what it should have been given.
-final class SimShape {
+/// A subscription to a table of the simulated database: what it holds, and what it should have been given.
+final class SimShape extends SimSubscription {
     enum Filter {
         NONE(null),
         OWNER_ALICE("owner=eq.alice"),
@@ -48,55 +47,14 @@ final class SimShape {
         }
     }
 
-    enum Phase {
-        ASKED,
-        /// Rows of the snapshot are on their way.
-        READING,
-        /// Commits are on their way that the stream had before.
-        APART,
-        LIVE,
-        ENDED
-    }
-
     record Wish(Table table, Filter filter, Transitions transitions, Initial initial, boolean truncates) {}
 
-    final String label;
     final Wish wish;
-    Phase phase = Phase.ASKED;
-    /// The client gave it up, and looks at nothing more of it.
-    boolean removed;
-
-    @Nullable
-    String history;
-
-    /// Whom the client was told its history for, and how many histories were lost by then.
-    record Told(Caller caller, int epoch) {}
-
-    @Nullable
-    Told told;
-
     private final Map<Integer, Row> held = new TreeMap<>();
     private final Set<String> got = new LinkedHashSet<>();
-    final Set<Caller> callers = new LinkedHashSet<>();
-    private boolean whole;
-
-    @Nullable
-    TransactionSnapshot seen;
-
-    /// Of commits at or past it everything is owed.
-    Lsn owedFrom = Lsn.ZERO;
-
-    private @Nullable Lsn last;
-    private int rightsAtStart;
-    private boolean moved;
-    private long seq;
-    long withheldTold;
-    private long missing;
-    /// What was withheld when a stream ended whose client may not have been told.
-    long untold;
 
     SimShape(String label, Wish wish) {
-        this.label = label;
+        super(label, wish.initial());
         this.wish = wish;
     }
 
@@ -115,6 +73,7 @@ final class SimShape {
         return values[random.nextInt(values.length)];
     }
 
+    @Override
     SubscriptionRequest request(@Nullable ResumePosition resume) {
         return new SubscriptionRequest(
                 label,
@@ -131,98 +90,29 @@ final class SimShape {
                 null);
     }
 
-    /// The subscription was granted, and nothing it knew before is worth anything.
-    ///
-    /// @param live whether it begins with the next commit
-    void granted(int rightsSerial, Lsn from, boolean live) {
+    @Override
+    void forget() {
         held.clear();
         got.clear();
-        callers.clear();
-        seen = null;
-        whole = false;
-        moved = false;
-        last = null;
-        missing = 0;
-        withheldTold = 0;
-        untold = 0;
-        owedFrom = from;
-        seq = 0;
-        rightsAtStart = rightsSerial;
-        phase = live ? Phase.LIVE : Phase.READING;
     }
 
-    /// Nothing was missed: what was owed before still is.
-    void resumed() {
-        seq = 0;
-        phase = Phase.APART;
+    @Override
+    void holds(@Nullable Lsn commit, JsonNode record) {
+        Row row = java.util.Objects.requireNonNull(row(record));
+        held.put(row.id(), row);
+        got.add("row " + row.version());
     }
 
-    /// The history moved under it, or its caller's claims.
-    void moved() {
-        moved = true;
+    @Override
+    void lost(Lsn lsn, JsonNode old) {
+        int id = old.get("id").asInt();
+        held.remove(id);
+        got.add("gone " + lsn + " " + id);
     }
 
-    /// Where the client may say it was.
-    ///
-    /// @param streamAt what the stream's live subscriptions were given last
-    @Nullable
-    Lsn position(Lsn streamAt) {
-        return switch (phase) {
-            case ASKED, READING, ENDED -> null;
-            case APART -> last;
-            case LIVE -> last == null || streamAt.isAfter(last) ? streamAt : last;
-        };
-    }
-
-    void snapshotEnded(TransactionSnapshot snapshot) {
-        seen = snapshot;
-        whole = true;
-        phase = Phase.APART;
-        owedFrom = Lsn.ZERO;
-    }
-
-    void truncated() {
+    @Override
+    void emptied() {
         held.clear();
-    }
-
-    // ---- what is received
-
-    void change(long number, JsonNode event) {
-        if (number != seq + 1) {
-            throw new AssertionError("COMMIT_ORDER: " + label + " has seq " + number + " after " + seq);
-        }
-        seq = number;
-        Row row = row(event.get("record"));
-        JsonNode old = event.get("old");
-        if (event.has("snapshot")) {
-            if (phase != Phase.READING) {
-                throw new AssertionError("COMMIT_ORDER: a row of a snapshot after its end: " + event);
-            }
-            held.put(java.util.Objects.requireNonNull(row).id(), row);
-            return;
-        }
-        Lsn lsn = Lsn.parse(event.get("commit_lsn").asText());
-        if (phase == Phase.READING) {
-            throw new AssertionError("COMMIT_ORDER: a commit before the snapshot's end: " + event);
-        }
-        if (last != null && lsn.isBefore(last)) {
-            throw new AssertionError("COMMIT_ORDER: " + label + " is given " + lsn + " after " + last);
-        }
-        last = lsn;
-        if (event.get("op").asText().equals("TRUNCATE")) {
-            held.clear();
-            return;
-        }
-        boolean leaves = event.path("transition").asText().equals("leave");
-        if (old != null) {
-            int id = old.get("id").asInt();
-            held.remove(id);
-            got.add("gone " + lsn + " " + id);
-        }
-        if (row != null && !leaves) {
-            held.put(row.id(), row);
-            got.add("row " + row.version());
-        }
     }
 
     static @Nullable Row row(@Nullable JsonNode image) {

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Relation;
 import sluice.core.error.ErrorCode;
@@ -22,28 +23,39 @@ import sluice.core.wal.TransactionSnapshot;
 
 /// Where the simulated engine puts what streams receive: looked at by the judge, then queued. Everything goes into
 /// the trace.
-final class SimSink implements FrameSink {
+final class SimSink<S extends SimSubscription> implements FrameSink {
     /// What it needs to know of the engine.
-    interface Host {
+    interface Host<S extends SimSubscription> {
         Lsn position();
 
-        SimStream.Start start(SimStream stream, SimShape shape);
+        SimStream.Start start(SimStream<S> stream, S shape);
 
         /// The end of the last commit that was dispatched.
         Lsn dispatchedUntil();
     }
 
+    /// Who looks at what the engine gives away, at the moment it does.
+    interface Judge<S extends SimSubscription> {
+        void resumed(SimStream<S> stream, String label);
+
+        /// @param position where the engine is
+        void given(SimStream<S> stream, S shape, JsonNode event, Lsn position);
+    }
+
+    /// What objects without words of their own are printed as, which differs from run to run.
+    private static final Pattern IDENTITY = Pattern.compile("sluice\\.[A-Za-z.$]*@[0-9a-f]+|\\[B@[0-9a-f]+");
+
     /// Whether everything that happens is printed, too.
     private static final boolean TELL = Boolean.getBoolean("sluice.tell");
 
-    final Map<String, SimStream> streams = new LinkedHashMap<>();
-    private final SimJudge judge;
-    private final Supplier<Host> host;
+    final Map<String, SimStream<S>> streams = new LinkedHashMap<>();
+    private final Judge<S> judge;
+    private final Supplier<Host<S>> host;
     private @Nullable TransactionSnapshot ending;
     private long trace = 17;
     long changes;
 
-    SimSink(SimJudge judge, Supplier<Host> host) {
+    SimSink(Judge<S> judge, Supplier<Host<S>> host) {
         this.judge = judge;
         this.host = host;
     }
@@ -69,7 +81,7 @@ final class SimSink implements FrameSink {
         }
         return input instanceof Input.Tick
                 ? "Tick"
-                : input.toString().replaceAll("sluice\\.[A-Za-z.$]*@[0-9a-f]+|\\[B@[0-9a-f]+", "");
+                : IDENTITY.matcher(input.toString()).replaceAll("");
     }
 
     void note(String what) {
@@ -83,13 +95,18 @@ final class SimSink implements FrameSink {
         return trace;
     }
 
+    @SuppressWarnings("unchecked") // every stream is one that the world made
+    private SimStream<S> of(StreamHandle handle) {
+        return (SimStream<S>) handle;
+    }
+
     private static String text(byte[] bytes) {
         return new String(bytes, StandardCharsets.UTF_8).strip();
     }
 
     @Override
     public void open(StreamHandle handle, byte[] readyFrame) {
-        SimStream stream = (SimStream) handle;
+        SimStream<S> stream = of(handle);
         note("open " + text(readyFrame));
         stream.opened = true;
         installed(stream, stream.shapes.keySet());
@@ -103,9 +120,9 @@ final class SimSink implements FrameSink {
     }
 
     /// Its subscriptions begin where the engine is.
-    void installed(SimStream stream, Collection<String> labels) {
+    void installed(SimStream<S> stream, Collection<String> labels) {
         for (String label : labels) {
-            SimShape shape = stream.shapes.get(label);
+            S shape = stream.shapes.get(label);
             if (shape != null) {
                 stream.starts.put(label, host.get().start(stream, shape));
             }
@@ -118,20 +135,20 @@ final class SimSink implements FrameSink {
 
     @Override
     public void refuse(StreamHandle handle, ErrorCode code, String message) {
-        SimStream stream = (SimStream) handle;
+        SimStream<S> stream = of(handle);
         note("refuse " + code);
         stream.closed = true;
-        stream.shapes.values().forEach(shape -> shape.phase = SimShape.Phase.ENDED);
+        stream.shapes.values().forEach(shape -> shape.phase = SimSubscription.Phase.ENDED);
     }
 
     @Override
     public void change(StreamHandle handle, SubscriptionTag tag, long seq, EventBody body) {
-        SimStream stream = (SimStream) handle;
+        SimStream<S> stream = of(handle);
         String label = text(tag.labelJson()).replace("\"", "");
         JsonNode data = SimStream.json("{" + text(body.tail()));
         note(stream.id + " " + label + " " + seq + " " + text(body.tail()));
         changes++;
-        SimShape shape = stream.shapes.get(label);
+        S shape = stream.shapes.get(label);
         if (shape == null) {
             throw new AssertionError("a change for " + label + ", which " + stream.id + " does not have");
         }
@@ -142,12 +159,12 @@ final class SimSink implements FrameSink {
     @Override
     public void retract(StreamHandle handle) {
         note("retract");
-        ((SimStream) handle).retract();
+        of(handle).retract();
     }
 
     @Override
     public void passing(StreamHandle handle, SubscriptionTag tag, PassingEvent event) {
-        SimStream stream = (SimStream) handle;
+        SimStream<S> stream = of(handle);
         String label = text(tag.labelJson()).replace("\"", "");
         JsonNode data = SimStream.json("{" + text(event.tail()).substring(1));
         note(stream.id + " " + label + " " + text(event.tail()));
@@ -156,7 +173,7 @@ final class SimSink implements FrameSink {
 
     @Override
     public void frame(StreamHandle handle, byte[] frame) {
-        whole((SimStream) handle, frame);
+        whole(of(handle), frame);
     }
 
     @Override
@@ -164,7 +181,7 @@ final class SimSink implements FrameSink {
         handles.forEach(handle -> frame(handle, frame));
     }
 
-    private void whole(SimStream stream, byte[] frame) {
+    private void whole(SimStream<S> stream, byte[] frame) {
         note(stream.id + " " + text(frame).replaceAll("\"server_time\":\"[^\"]*\"", ""));
         SimStream.Item item = SimStream.frame(text(frame), frame.length);
         stream.offer(item);
@@ -179,7 +196,7 @@ final class SimSink implements FrameSink {
 
     @Override
     public void expires(StreamHandle handle, Instant at) {
-        SimStream stream = (SimStream) handle;
+        SimStream<S> stream = of(handle);
         if (stream.next != null) {
             stream.caller = stream.next;
         }
@@ -187,7 +204,7 @@ final class SimSink implements FrameSink {
 
     @Override
     public void close(StreamHandle handle, CloseReason reason, byte[] lastFrame) {
-        SimStream stream = (SimStream) handle;
+        SimStream<S> stream = of(handle);
         note(stream.id + " closed " + reason);
         stream.retract();
         stream.offer(SimStream.frame(text(lastFrame), lastFrame.length));

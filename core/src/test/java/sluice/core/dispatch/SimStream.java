@@ -21,7 +21,8 @@ import sluice.core.wal.ResumePosition;
 import sluice.core.wal.TransactionSnapshot;
 
 /// One stream: its queue on the server's side, and its client on the other.
-final class SimStream implements StreamHandle {
+/// @param <S> what it knows of its subscriptions
+final class SimStream<S extends SimSubscription> implements StreamHandle {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern WITHHELD = Pattern.compile("^(\\d+) changes could not be decided");
 
@@ -42,7 +43,7 @@ final class SimStream implements StreamHandle {
 
     /// Everybody the stream was of, or asked to be of.
     final Set<Caller> callers = new LinkedHashSet<>();
-    final Map<String, SimShape> shapes = new LinkedHashMap<>();
+    final Map<String, S> shapes = new LinkedHashMap<>();
     final Map<String, SimRoom> rooms = new LinkedHashMap<>();
     final Map<String, ResumePosition> resuming = new LinkedHashMap<>();
     /// Labels that have ended, as far as the engine is concerned.
@@ -177,8 +178,9 @@ final class SimStream implements StreamHandle {
             }
             return;
         }
-        if (item.label() != null) {
-            change(item.label(), item);
+        String label = item.label();
+        if (label != null) {
+            change(label, item);
             return;
         }
         switch (item.kind()) {
@@ -187,9 +189,9 @@ final class SimStream implements StreamHandle {
                 results(data.get("subscriptions"));
             }
             case "live" -> {
-                SimShape shape = shape(data);
+                S shape = shape(data);
                 if (shape != null) {
-                    shape.phase = SimShape.Phase.LIVE;
+                    shape.phase = SimSubscription.Phase.LIVE;
                     if (begun.containsKey(shape.label)) {
                         throw new AssertionError("COMMIT_ORDER: no end of " + begun + " before " + data);
                     }
@@ -206,7 +208,7 @@ final class SimStream implements StreamHandle {
                 }
             }
             case "snapshot_end" -> {
-                SimShape shape = shape(data);
+                S shape = shape(data);
                 TransactionSnapshot snapshot = snapshots.get(data.get("sub").asText());
                 if (shape != null && snapshot != null) {
                     shape.snapshotEnded(snapshot);
@@ -214,11 +216,11 @@ final class SimStream implements StreamHandle {
             }
             case "warning" -> warned(data);
             case "error" -> {
-                SimShape shape = shape(data);
+                S shape = shape(data);
                 if (shape != null) {
-                    shape.phase = SimShape.Phase.ENDED;
+                    shape.phase = SimSubscription.Phase.ENDED;
                 } else if (!data.has("sub") && !data.get("code").asText().equals("token_expired")) {
-                    shapes.values().forEach(each -> each.phase = SimShape.Phase.ENDED);
+                    shapes.values().forEach(each -> each.phase = SimSubscription.Phase.ENDED);
                 }
             }
             default -> throw new AssertionError("an event of kind " + item.kind());
@@ -227,18 +229,18 @@ final class SimStream implements StreamHandle {
 
     private void change(String label, Item item) {
         JsonNode data = item.data();
-        SimShape shape = shapes.get(label);
+        S shape = shapes.get(label);
         if (shape != null && shape.removed) {
             return;
         }
-        if (shape == null || shape.phase == SimShape.Phase.ASKED) {
+        if (shape == null || shape.phase == SimSubscription.Phase.ASKED) {
             throw new AssertionError("a change for " + label + ", which " + id + " does not have");
         }
         shape.change(item.seq(), data);
         if (!data.has("snapshot")) {
-            begins(shape.phase == SimShape.Phase.LIVE ? "" : shape.label, data);
+            begins(shape.phase == SimSubscription.Phase.LIVE ? "" : shape.label, data);
         }
-        if (shape.phase == SimShape.Phase.LIVE && !data.has("snapshot")) {
+        if (shape.phase == SimSubscription.Phase.LIVE && !data.has("snapshot")) {
             inOrder(data);
         }
     }
@@ -257,10 +259,10 @@ final class SimStream implements StreamHandle {
                 room.removed = true;
                 ended.add(label);
             }
-            SimShape shape = shapes.get(label);
+            S shape = shapes.get(label);
             // one that is not installed yet is none of those removed
             if (shape != null && starts.containsKey(label)) {
-                shape.phase = SimShape.Phase.ENDED;
+                shape.phase = SimSubscription.Phase.ENDED;
                 shape.removed = true;
                 ended.add(label);
             }
@@ -268,25 +270,12 @@ final class SimStream implements StreamHandle {
         leaving.clear();
     }
 
-    /// All is at rest.
-    void settle(List<SimDatabase.Commit> commits) {
-        for (SimShape shape : shapes.values()) {
-            switch (shape.phase) {
-                case LIVE -> shape.settle(commits);
-                case ENDED -> {}
-                case ASKED, READING, APART ->
-                    throw new AssertionError(
-                            "STUCK: " + shape.label + " of " + id + " is " + shape.phase + " when all is at rest");
-            }
-        }
+    /// All is at rest: whatever began has ended.
+    void settle() {
         for (String apart : begun.keySet()) {
-            if (!shapes.containsKey(apart) || shapes.get(apart).phase != SimShape.Phase.ENDED) {
+            S shape = shapes.get(apart);
+            if (shape == null || shape.phase != SimSubscription.Phase.ENDED) {
                 throw new AssertionError("STUCK: " + id + " was not told the end of " + begun);
-            }
-        }
-        for (SimRoom room : rooms.values()) {
-            if (!room.removed) {
-                room.settle(commits);
             }
         }
     }
@@ -309,18 +298,18 @@ final class SimStream implements StreamHandle {
         liveAt = lsn;
     }
 
-    private @Nullable SimShape shape(JsonNode data) {
-        SimShape shape = data.has("sub") ? shapes.get(data.get("sub").asText()) : null;
+    private @Nullable S shape(JsonNode data) {
+        S shape = data.has("sub") ? shapes.get(data.get("sub").asText()) : null;
         return shape == null || shape.removed ? null : shape;
     }
 
     private void warned(JsonNode data) {
-        SimShape shape = shape(data);
+        S shape = shape(data);
         if (shape == null) {
             return;
         }
         if (data.get("code").asText().equals("table_truncated")) {
-            shape.truncated();
+            shape.emptied();
         }
         Matcher withheld = WITHHELD.matcher(data.get("message").asText());
         if (withheld.find()) {
@@ -331,12 +320,12 @@ final class SimStream implements StreamHandle {
     /// What became of a request for subscriptions.
     void results(JsonNode results) {
         for (JsonNode result : results) {
-            SimShape shape = shapes.get(result.get("sub").asText());
+            S shape = shapes.get(result.get("sub").asText());
             if (shape == null || shape.removed) {
                 continue;
             }
             if (!result.get("ok").asBoolean()) {
-                shape.phase = SimShape.Phase.ENDED;
+                shape.phase = SimSubscription.Phase.ENDED;
                 continue;
             }
             shape.history = result.get("history").asText();
@@ -344,12 +333,12 @@ final class SimStream implements StreamHandle {
             if (result.path("resumed").asBoolean(false) && resume != null && resume.lsn() != null) {
                 shape.resumed();
             } else {
-                boolean live = resume != null || shape.wish.initial() == sluice.core.shape.ShapeRequest.Initial.NONE;
+                boolean live = resume != null || shape.initial == sluice.core.shape.ShapeRequest.Initial.NONE;
                 Start start = java.util.Objects.requireNonNull(starts.get(shape.label));
                 shape.granted(start.rightsSerial(), start.from(), live);
             }
-            SimStream.Start installed = java.util.Objects.requireNonNull(starts.get(shape.label));
-            shape.told = new SimShape.Told(installed.caller(), installed.epoch());
+            Start installed = java.util.Objects.requireNonNull(starts.get(shape.label));
+            shape.told = new SimSubscription.Told(installed.caller(), installed.epoch());
             // the token may have been replaced before the client read this
             shape.callers.addAll(callers);
             if (callers.size() > 1) {
