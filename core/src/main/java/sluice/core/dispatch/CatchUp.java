@@ -11,6 +11,7 @@ import sluice.core.authorization.Rule;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.StreamEvent;
 import sluice.core.resume.BufferedCommit;
+import sluice.core.resume.BufferedFile;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
@@ -56,14 +57,16 @@ final class CatchUp {
     private final FrameSink sink;
     private final EngineSettings settings;
     private final ResumeBuffer buffer;
+    private final PieceReads pieces;
     private final Map<StreamState, Lanes> lanesByStream = new LinkedHashMap<>();
     private final ArrayDeque<StreamState> ready = new ArrayDeque<>();
     private int budget;
 
-    CatchUp(Host host, CommitDispatch dispatch, FrameSink sink, EngineSettings settings, ResumeBuffer buffer) {
+    CatchUp(Host host, CommitDispatch dispatch, Feeds.Ports ports, EngineSettings settings, ResumeBuffer buffer) {
         this.host = host;
         this.dispatch = dispatch;
-        this.sink = sink;
+        this.sink = ports.sink();
+        this.pieces = new PieceReads(ports.effects(), ports.requestIds());
         this.settings = settings;
         this.buffer = buffer;
     }
@@ -145,13 +148,46 @@ final class CatchUp {
     }
 
     void forget(StreamState stream) {
-        lanesByStream.remove(stream);
+        Lanes lanes = lanesByStream.remove(stream);
+        if (lanes != null) {
+            lanesOf(lanes).forEach(this::leave);
+        }
+    }
+
+    /// The reader goes no further.
+    private void leave(Lane lane) {
+        pieces.forget(lane);
+        leaveFile(lane);
+    }
+
+    private void leaveFile(Lane lane) {
+        BufferedFile file = lane.takeFile();
+        if (file != null) {
+            buffer.release(file);
+        }
+    }
+
+    /// A piece of a spilled commit was read.
+    ///
+    /// @param changes null when it could not be
+    void pieceRead(long readId, @Nullable List<Change> changes) {
+        Lane lane = pieces.answered(readId, changes);
+        if (lane != null && changes != null) {
+            wake(lane.stream());
+        } else if (lane != null) {
+            tellGone(lane, "changes that were kept could not be read");
+        }
     }
 
     void forget(Subscription subscription) {
         Lanes lanes = lanesByStream.get(subscription.stream());
         if (lanes != null) {
-            lanes.apart.removeIf(lane -> subscription.equals(lane.only()));
+            for (Lane lane : List.copyOf(lanes.apart)) {
+                if (subscription.equals(lane.only())) {
+                    lanes.apart.remove(lane);
+                    leave(lane);
+                }
+            }
         }
     }
 
@@ -172,7 +208,7 @@ final class CatchUp {
             lanes.ready = false;
             Lane lane = stream.isOpen() ? lanes.first() : null;
             if (lane == null) {
-                lanesByStream.remove(stream);
+                forget(stream);
             } else if (advance(lanes, lane, now)) {
                 wake(stream);
             }
@@ -184,6 +220,7 @@ final class CatchUp {
     private boolean advance(Lanes lanes, Lane lane, Instant now) {
         StreamState stream = lane.stream();
         if (!hasRoom(lane)) {
+            pieces.look(lane, PieceReads.Progress.STALLED);
             if (stream.queuedFrames() > 0) {
                 stream.handle().tellWhenDrained();
             }
@@ -204,7 +241,12 @@ final class CatchUp {
             lane.begin(commit, buffer, images);
         }
         if (lane.isAtStart() && !fits(lane)) {
+            pieces.look(lane, PieceReads.Progress.STALLED);
             stream.handle().tellWhenDrained();
+            return false;
+        }
+        if (lane.needsPiece()) {
+            pieces.ask(lane);
             return false;
         }
         replays(lane, commit.lsn());
@@ -222,8 +264,10 @@ final class CatchUp {
             lane.broadcastDone();
             budget--;
         }
+        pieces.look(lane, PieceReads.Progress.GOES_ON);
         if (lane.commit() == null) {
             replays(lane, null);
+            leaveFile(lane);
         }
         dispatch.endReplay();
         return stream.isOpen();
@@ -285,18 +329,21 @@ final class CatchUp {
         if (!lane.isAtStart() || lane.isWithin(buffer)) {
             return false;
         }
+        tellGone(
+                lane,
+                lane.only() == null
+                        ? "the client fell further behind than changes are kept"
+                        : "changes after the position or the snapshot are no longer kept");
+        return true;
+    }
+
+    private void tellGone(Lane lane, String message) {
         Subscription only = lane.only();
         if (only == null) {
-            host.closeStream(
-                    lane.stream(),
-                    CloseReason.STREAM_LAGGING,
-                    ErrorCode.STREAM_LAGGING,
-                    "the client fell further behind than changes are kept");
+            host.closeStream(lane.stream(), CloseReason.STREAM_LAGGING, ErrorCode.STREAM_LAGGING, message);
         } else {
-            host.endSubscription(
-                    only, ErrorCode.RESUME_TOO_OLD, "changes after the position or the snapshot are no longer kept");
+            host.endSubscription(only, ErrorCode.RESUME_TOO_OLD, message);
         }
-        return true;
     }
 
     private boolean caughtUp(Lanes lanes, Lane lane, Instant now) {

@@ -12,6 +12,7 @@ import sluice.core.session.Identity;
 import sluice.core.shape.Filter;
 import sluice.core.shape.Projection;
 import sluice.core.snapshot.SnapshotSpool;
+import sluice.core.transaction.KeptCommit;
 import sluice.core.wal.Lsn;
 
 /// What the engine wants done outside. Carried out in order, never waited for; answers come back as inputs.
@@ -53,6 +54,12 @@ public sealed interface Effect {
     /// The spool is not needed any more, read to its end or not. Safe to say twice, and while rows
     /// are being taken.
     record DropSpool(SnapshotSpool spool) implements Effect {}
+
+    /// Read one piece of a spilled commit; answered by {@link Input.PieceRead}, whatever comes of it.
+    record ReadPiece(long readId, KeptCommit kept, int piece) implements Effect {}
+
+    /// The spilled commit is not needed any more. Pieces of it may still be being read.
+    record DropKept(KeptCommit kept) implements Effect {}
 
     /// Does the caller see anything at all by a rule that reads nothing of a row? Answered by {@link
     /// Input.LeaseAnswer} under the probe's id.

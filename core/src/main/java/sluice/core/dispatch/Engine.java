@@ -191,6 +191,7 @@ public final class Engine
             case Input.Tick() -> tick();
             case Input.SnapshotRead(var id, var outcome) -> feeds.read(id, outcome);
             case Input.SnapshotRows(var id, var rows) -> feeds.rows(id, rows);
+            case Input.PieceRead(var id, var changes) -> feeds.catchUp().pieceRead(id, changes);
         }
     }
 
@@ -209,12 +210,12 @@ public final class Engine
             case WalEvent.SpilledBegin begin -> parkOrRelease(begin);
             case WalEvent.SpilledImages(var changes, var weight) -> {
                 everyImageGiven = true;
-                feeds.cannotKeep(spilled, changes);
+                feeds.spilled(changes);
                 dispatchAll(Pass.EVERY_IMAGE, changes);
             }
             case WalEvent.SpilledChunk(var changes, var weight) -> {
                 sessions.before(changes, dispatch.commitLsn(), now);
-                feeds.cannotKeep(spilled, changes);
+                feeds.spilled(changes);
                 dispatchAll(everyImageGiven ? Pass.NET : Pass.NET_TO_ALL, changes);
             }
             case WalEvent.SpilledEnd end -> {
@@ -224,7 +225,7 @@ public final class Engine
                     throw new IllegalStateException("the end of a spilled commit without its begin");
                 }
                 List<Said> said = channels.said(end.messages(), begin.commitLsn(), begin.commitTime());
-                feeds.keep(begin, said, now);
+                feeds.keep(begin, end.kept(), said, now);
                 broadcast(said);
                 endCommit(begin.endLsn());
             }

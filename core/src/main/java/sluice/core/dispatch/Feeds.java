@@ -1,9 +1,12 @@
 package sluice.core.dispatch;
 
 import java.time.Instant;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
 import sluice.core.dispatch.EngineMetrics.Resumed;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
@@ -20,6 +23,7 @@ import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptCommit;
 import sluice.core.transaction.Transaction;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
@@ -41,6 +45,10 @@ final class Feeds {
     private final ResumeBuffer buffer;
     private final UntoldChanges untold;
     private final CatchUp catchUp;
+
+    /// The tables that the spilled commit under way has changed so far.
+    private final Set<Integer> spilledOids = new LinkedHashSet<>();
+
     private final SnapshotReads snapshots;
     private String history = "";
     private int histories;
@@ -56,9 +64,10 @@ final class Feeds {
         this.sink = ports.sink();
         this.metrics = ports.metrics();
         this.settings = settings.feeding();
-        this.buffer = new ResumeBuffer(settings.feeding().buffer());
+        this.buffer = new ResumeBuffer(
+                settings.feeding().buffer(), kept -> ports.effects().emit(new Effect.DropKept(kept)));
         this.untold = dispatch.untold();
-        this.catchUp = new CatchUp(host, dispatch, sink, settings, buffer);
+        this.catchUp = new CatchUp(host, dispatch, ports, settings, buffer);
         this.snapshots = new SnapshotReads(host, catchUp, ports, settings);
     }
 
@@ -108,27 +117,28 @@ final class Feeds {
         buffer.append(commit, said, now);
     }
 
-    /// Changes of a commit too large to keep are being dispatched.
-    ///
-    /// @param begin of the commit
-    void cannotKeep(WalEvent.@Nullable SpilledBegin begin, List<Change> changes) {
-        if (begin == null) {
-            throw new IllegalStateException("a piece of a spilled commit without its begin");
-        }
-        BufferedCommit commit = numbered(begin);
+    /// Changes of a spilled commit are being dispatched.
+    void spilled(List<Change> changes) {
         int last = 0;
         for (Change change : changes) {
             int oid = change.relation().oid();
-            if (oid != last && host.table(oid) != null && buffer.reaches(oid, commit.number())) {
-                buffer.skip(commit, oid);
+            if (oid != last && host.table(oid) != null) {
+                spilledOids.add(oid);
             }
             last = oid;
         }
     }
 
-    /// Keeps what a spilled commit said, which comes at its end.
-    void keep(WalEvent.SpilledBegin begin, List<BufferedBroadcast.Said> said, Instant now) {
-        buffer.append(numbered(begin), said, now);
+    /// Keeps a spilled commit at its end, if it is kept at all: else nothing before it is of use any more.
+    void keep(WalEvent.SpilledBegin begin, @Nullable KeptCommit kept, List<BufferedBroadcast.Said> said, Instant now) {
+        BufferedCommit commit = numbered(begin);
+        if (kept != null) {
+            buffer.append(commit, kept, spilledOids, now);
+        } else {
+            spilledOids.forEach(oid -> buffer.skip(commit, oid));
+        }
+        spilledOids.clear();
+        buffer.append(commit, said, now);
     }
 
     /// A spilled commit is numbered when it begins.
@@ -197,6 +207,11 @@ final class Feeds {
             return Resumed.NO;
         }
         BufferedPart first = buffer.next(table.relation().oid(), lsn);
+        if (first != null
+                && subscription.rule().decision() instanceof Rule.Decision.Probed
+                && buffer.hasFile(table.relation().oid(), first.commit().number())) {
+            return Resumed.NO;
+        }
         if (first != null) {
             subscription.startsWith(first.commit().number());
         }

@@ -14,6 +14,7 @@ import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
 import sluice.core.stream.StreamState.Framing;
+import sluice.core.transaction.Change;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
 
@@ -68,6 +69,11 @@ public sealed interface Input {
 
     /// An answer to {@link Effect.ReadSnapshot}, or that a spool of it cannot be read any more.
     record SnapshotRead(long joinId, SnapshotOutcome outcome) implements Input {}
+
+    /// An answer to {@link Effect.ReadPiece}.
+    ///
+    /// @param changes in delivery order; null when they could not be read
+    record PieceRead(long readId, @Nullable List<Change> changes) implements Input {}
 
     /// An answer to {@link Effect.TakeRows}.
     ///

@@ -8,8 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
 import sluice.core.resume.BufferedBroadcast;
 import sluice.core.resume.BufferedCommit;
+import sluice.core.resume.BufferedFile;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.ChannelSubscription;
@@ -18,6 +20,7 @@ import sluice.core.stream.HeldEvent;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptCommit;
 import sluice.core.wal.TransactionSnapshot;
 
 /// A reader of the buffer: a stream that fell behind, or one subscription that catches up apart from its stream.
@@ -52,6 +55,13 @@ final class Lane {
     private long bytesEstimate;
     private int done;
     private int broadcastsDone;
+
+    /// Where the changes of the commit under way lie when it was spilled; they come piece by piece.
+    private @Nullable BufferedFile file;
+
+    private int piece;
+    private boolean hasPiece;
+    private boolean givenOfCommit;
 
     /// Who has still to be given the next change; null before anybody was.
     private @Nullable ArrayDeque<Subscription> readersLeft;
@@ -95,22 +105,24 @@ final class Lane {
     /// What is next to be said, once the commit under way has no changes left; null when there is nothing left.
     @Nullable
     Broadcast peekBroadcast() {
-        return done == changes.size() && broadcastsDone < broadcasts.size() ? broadcasts.get(broadcastsDone) : null;
+        return changesDone() && broadcastsDone < broadcasts.size() ? broadcasts.get(broadcastsDone) : null;
     }
 
     void broadcastDone() {
         broadcastsDone++;
+        givenOfCommit = true;
         endIfDone();
     }
 
     /// Whether nothing of the commit under way, if there is one, has been given.
     boolean isAtStart() {
-        return done == 0 && broadcastsDone == 0 && readersLeft == null;
+        return !givenOfCommit;
     }
 
     /// The next readers of the next change, at most so many. With the last of them the change is done.
     List<Subscription> takeReaders(long most) {
         Change change = changes.get(done);
+        givenOfCommit = true;
         ArrayDeque<Subscription> left = readersLeft;
         if (left == null) {
             left = new ArrayDeque<>(readers(change));
@@ -142,15 +154,88 @@ final class Lane {
         endIfDone();
     }
 
+    private boolean changesDone() {
+        return done == changes.size() && (file == null || piece == file.kept().pieces());
+    }
+
     private void endIfDone() {
-        if (commit != null && done == changes.size() && broadcastsDone == broadcasts.size()) {
+        if (hasPiece && done == changes.size()) {
+            toPiece(piece + 1);
+        }
+        if (commit != null && changesDone() && broadcastsDone == broadcasts.size()) {
             next = commit.number() + 1;
             commit = null;
             changes = List.of();
             broadcasts = List.of();
             done = 0;
             broadcastsDone = 0;
+            givenOfCommit = false;
         }
+    }
+
+    // ---- a commit in pieces
+
+    /// Goes to the first piece from here on that has something for its readers.
+    private void toPiece(int from) {
+        BufferedFile pieces = file();
+        piece = from;
+        while (piece < pieces.kept().pieces() && !isForReaders(pieces.kept())) {
+            piece++;
+        }
+        changes = List.of();
+        done = 0;
+        hasPiece = false;
+    }
+
+    private boolean isForReaders(KeptCommit kept) {
+        for (int oid : readersByOid.keySet()) {
+            if (kept.touches(piece, oid)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether it cannot go on without its next piece.
+    boolean needsPiece() {
+        return file != null && !hasPiece && piece < file.kept().pieces();
+    }
+
+    boolean hasPiece() {
+        return hasPiece;
+    }
+
+    BufferedFile file() {
+        if (file == null) {
+            throw new IllegalStateException("no commit in pieces is under way");
+        }
+        return file;
+    }
+
+    /// The piece it is at.
+    int piece() {
+        return piece;
+    }
+
+    /// Takes the changes of its piece and goes on where it was in it.
+    void take(List<Change> read) {
+        changes = read.stream().filter(change -> !readers(change).isEmpty()).toList();
+        hasPiece = true;
+        endIfDone();
+    }
+
+    /// Gives its piece back for now.
+    void putBack() {
+        changes = List.of();
+        hasPiece = false;
+    }
+
+    /// The file it is done with, or will not go on with; null when there is none.
+    @Nullable
+    BufferedFile takeFile() {
+        BufferedFile left = file;
+        file = null;
+        return left;
     }
 
     private List<Subscription> readers(Change change) {
@@ -178,7 +263,13 @@ final class Lane {
     /// Whether the buffer still has all that this reader has to read.
     boolean isWithin(ResumeBuffer buffer) {
         for (Subscription subscription : subscriptions()) {
-            if (!buffer.reaches(subscription.relationOid(), Math.max(next, subscription.firstCommit()))) {
+            long from = Math.max(next, subscription.firstCommit());
+            if (!buffer.reaches(subscription.relationOid(), from)) {
+                return false;
+            }
+            // whether a row is its newest image nobody can say without reading the file
+            if (subscription.rule().decision() instanceof Rule.Decision.Probed
+                    && buffer.hasFile(subscription.relationOid(), from)) {
                 return false;
             }
         }
@@ -223,10 +314,12 @@ final class Lane {
                         .add(subscription);
             }
         }
+        givenOfCommit = false;
         List<Placed> placed = new ArrayList<>();
         for (int oid : readersByOid.keySet()) {
             BufferedPart part = buffer.next(oid, upcoming.number());
             if (part != null && part.commit().number() == upcoming.number()) {
+                file = part.file();
                 place(part, images, placed);
             }
         }
@@ -234,7 +327,7 @@ final class Lane {
             placed.sort(Comparator.comparingInt(Placed::place));
         }
         broadcasts = broadcasts(upcoming, buffer);
-        if (placed.isEmpty() && broadcasts.isEmpty()) {
+        if (placed.isEmpty() && broadcasts.isEmpty() && file == null) {
             throw new IllegalStateException("commit " + upcoming.number() + " is not in the buffer");
         }
         commit = upcoming;
@@ -249,6 +342,13 @@ final class Lane {
             int readers = readers(change).size();
             eventsMax += readers;
             bytesEstimate += readers * HeldCommit.encodedBytesEstimate(HeldEvent.weightBytes(change), 1);
+        }
+        if (file != null) {
+            file.retain();
+            toPiece(0);
+            // nobody knows before it is read, so it has the queue to itself
+            eventsMax = Integer.MAX_VALUE;
+            endIfDone();
         }
     }
 
@@ -279,8 +379,9 @@ final class Lane {
     ///
     /// @param number of the commit the change is of
     boolean isSuperseded(Change change, long number, TableState table, ResumeBuffer buffer) {
-        return newestByOid
-                .computeIfAbsent(table.relation().oid(), _ -> new NewestImages(table, number))
-                .isAfter(change, number, buffer);
+        return buffer.hasFile(table.relation().oid(), number + 1)
+                || newestByOid
+                        .computeIfAbsent(table.relation().oid(), _ -> new NewestImages(table, number))
+                        .isAfter(change, number, buffer);
     }
 }

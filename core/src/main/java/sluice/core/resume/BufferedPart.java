@@ -3,6 +3,7 @@ package sluice.core.resume;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.transaction.Change;
 
 /// What one commit did to one table. Immutable but for its place in the buffer, so whoever reads it may go on when
@@ -13,6 +14,7 @@ public final class BufferedPart extends BufferedEntry {
     private final List<Integer> places = new ArrayList<>(0);
     private final List<Change> everyImage = new ArrayList<>(0);
     private final List<Integer> imagePlaces = new ArrayList<>(0);
+    private @Nullable BufferedFile file;
     private boolean spared;
 
     BufferedPart(BufferedCommit commit, int relationOid, Instant keptAt) {
@@ -24,7 +26,17 @@ public final class BufferedPart extends BufferedEntry {
         return relationOid;
     }
 
-    /// Net images, in delivery order.
+    /// Where the changes are instead, all tables' together, when the commit was spilled.
+    public @Nullable BufferedFile file() {
+        return file;
+    }
+
+    void liesIn(BufferedFile kept) {
+        file = kept;
+        kept.retain();
+    }
+
+    /// Net images, in delivery order; none when they lie in a file.
     public List<Change> changes() {
         return changes;
     }

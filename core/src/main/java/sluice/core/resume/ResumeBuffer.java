@@ -4,13 +4,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptCommit;
 import sluice.core.transaction.Transaction;
 import sluice.core.wal.Lsn;
 
@@ -33,6 +36,9 @@ public final class ResumeBuffer {
     private static final long TUPLE_BYTES = 56;
     private static final long COLUMN_BYTES = 12;
 
+    /// What is known of a piece of a file.
+    private static final long PIECE_BYTES = 200;
+
     /// What something said costs besides its text.
     private static final long BROADCAST_BYTES = 160;
 
@@ -48,9 +54,13 @@ public final class ResumeBuffer {
         Lsn goneUntil;
 
         long goneBefore;
+
+        /// Of the last commit that lies in a file, for as long as that is kept.
+        long lastInFile = -1;
     }
 
     private final Bounds bounds;
+    private final Consumer<KeptCommit> dropped;
     private final Map<Integer, Track<BufferedPart>> tablesByOid = new LinkedHashMap<>();
     private final Map<String, Track<BufferedBroadcast>> channelsByName = new LinkedHashMap<>();
     private final ArrayDeque<BufferedEntry> aging = new ArrayDeque<>();
@@ -59,8 +69,15 @@ public final class ResumeBuffer {
     private long startsBefore;
     private long weightBytes;
 
+    /// One that keeps nothing in files.
     public ResumeBuffer(Bounds bounds) {
+        this(bounds, _ -> {});
+    }
+
+    /// @param dropped takes spilled commits that nobody needs any more
+    public ResumeBuffer(Bounds bounds, Consumer<KeptCommit> dropped) {
         this.bounds = bounds;
+        this.dropped = dropped;
     }
 
     public boolean isOff() {
@@ -79,6 +96,11 @@ public final class ResumeBuffer {
     ///
     /// @param number the number the next commit will have
     public void restart(Lsn position, long number) {
+        for (Track<BufferedPart> table : tablesByOid.values()) {
+            while (table.entries.size() > 0) {
+                letGo(table.entries.removeFirst());
+            }
+        }
         tablesByOid.clear();
         channelsByName.clear();
         aging.clear();
@@ -136,11 +158,51 @@ public final class ResumeBuffer {
             }
         }
         part.weigh(weight);
+        add(part);
+    }
+
+    /// Keeps a spilled commit, whose changes lie in a file.
+    ///
+    /// @param relationOids the tables it changed that are worth it
+    public void append(BufferedCommit commit, KeptCommit kept, Collection<Integer> relationOids, Instant now) {
+        if (isOff() || relationOids.isEmpty()) {
+            dropped.accept(kept);
+            return;
+        }
+        BufferedFile file = new BufferedFile(kept);
+        List<BufferedPart> parts = new ArrayList<>();
+        for (int oid : relationOids) {
+            BufferedPart part = new BufferedPart(commit, oid, now);
+            part.liesIn(file);
+            part.weigh(PART_BYTES + (parts.isEmpty() ? PIECE_BYTES * kept.pieces() : 0));
+            parts.add(part);
+        }
+        for (BufferedPart part : parts) {
+            add(part);
+            table(part.relationOid()).lastInFile = commit.number();
+        }
+        fit();
+    }
+
+    /// Somebody does not need the file any more.
+    public void release(BufferedFile file) {
+        if (file.release()) {
+            dropped.accept(file.kept());
+        }
+    }
+
+    private void letGo(BufferedEntry entry) {
+        if (entry instanceof BufferedPart part && part.file() != null) {
+            release(part.file());
+        }
+    }
+
+    private void add(BufferedPart part) {
         EntryRing<BufferedPart> parts = table(part.relationOid()).entries;
         BufferedPart before = parts.size() == 0 ? null : parts.get(parts.size() - 1);
         parts.addLast(part);
         aging.addLast(part);
-        weightBytes += weight;
+        weightBytes += part.weightBytes();
         if (before != null && before.isSpared()) {
             spared.remove(before);
             evict(before);
@@ -256,7 +318,8 @@ public final class ResumeBuffer {
     }
 
     private void passOver(BufferedEntry entry) {
-        if (entry instanceof BufferedPart part && isNewest(part)) {
+        // a file is no small thing to keep for nobody in particular
+        if (entry instanceof BufferedPart part && part.file() == null && isNewest(part)) {
             part.spare();
             spared.addLast(part);
         } else {
@@ -275,6 +338,7 @@ public final class ResumeBuffer {
         track.goneUntil = entry.commit().lsn();
         track.goneBefore = entry.commit().number() + 1;
         entry.evicted();
+        letGo(entry);
         weightBytes -= entry.weightBytes();
     }
 
@@ -314,6 +378,12 @@ public final class ResumeBuffer {
         }
         Track<BufferedPart> table = tablesByOid.get(oid);
         return number >= (table == null ? startsBefore : table.goneBefore);
+    }
+
+    /// Whether changes of the table in a commit with this number or a later one lie in a file.
+    public boolean hasFile(int oid, long number) {
+        Track<BufferedPart> table = tablesByOid.get(oid);
+        return table != null && table.lastInFile >= number;
     }
 
     /// The first part of the table in a commit with this number or a later one.

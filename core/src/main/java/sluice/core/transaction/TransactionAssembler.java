@@ -367,6 +367,7 @@ public final class TransactionAssembler {
         private final @Nullable NetImages spilled;
         private final @Nullable ImageLog everyImage;
         private final List<LogicalMessage> messages;
+        private final KeptCommit.@Nullable Writer kept;
         private int position;
         private Stage stage = Stage.EVERY_IMAGE;
 
@@ -387,6 +388,10 @@ public final class TransactionAssembler {
             this.spilled = spilled;
             this.everyImage = everyImage;
             this.messages = messages;
+            // roles that bypass row-level security would miss the images between
+            SpillStore.Keeping keeping = spilled == null || everyImage != null ? null : store.keep();
+            long pieceBytes = Math.min(KeptCommit.PIECE_BYTES, bounds.chunkBytesMax());
+            this.kept = keeping == null ? null : new KeptCommit.Writer(keeping, pieceBytes);
         }
 
         @Nullable
@@ -414,7 +419,10 @@ public final class TransactionAssembler {
             long weight = stage == Stage.ROWS ? fill(changes, net::next) : 0;
             if (changes.isEmpty()) {
                 stage = Stage.OVER;
-                return new WalEvent.SpilledEnd(messages);
+                return new WalEvent.SpilledEnd(messages, kept == null ? null : kept.finish());
+            }
+            if (kept != null) {
+                kept.add(changes);
             }
             return new WalEvent.SpilledChunk(changes, weight);
         }
@@ -434,6 +442,9 @@ public final class TransactionAssembler {
         }
 
         void close() {
+            if (kept != null) {
+                kept.abandon();
+            }
             if (spilled != null) {
                 spilled.close();
             }

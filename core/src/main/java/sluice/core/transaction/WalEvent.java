@@ -2,6 +2,7 @@ package sluice.core.transaction;
 
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
@@ -38,7 +39,14 @@ public sealed interface WalEvent {
     /// A bounded piece of the spilled commit, in delivery order.
     record SpilledChunk(List<Change> changes, long weightBytes) implements WalEvent {}
 
-    record SpilledEnd(List<LogicalMessage> messages) implements WalEvent {
+    /// @param kept its net changes, for those who could not take them; null when they are not kept
+    record SpilledEnd(
+            List<LogicalMessage> messages, @Nullable KeptCommit kept) implements WalEvent {
+        /// Of a commit that is not kept.
+        public SpilledEnd(List<LogicalMessage> messages) {
+            this(messages, null);
+        }
+
         @Override
         public long weightBytes() {
             return 512;

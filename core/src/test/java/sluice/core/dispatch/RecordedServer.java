@@ -66,7 +66,9 @@ final class RecordedServer {
                         fails ? new Input.ProbeOutcome.Failed("08006") : new Input.ProbeOutcome.Visible(stamp));
             case Effect.ReadSnapshot read -> new Input.SnapshotRead(read.joinId(), read(read, moment, fails));
             case Effect.TakeRows take -> SimServer.take(take, random, fails);
-            case Effect.DropSpool _,
+            case Effect.ReadPiece read -> SimServer.read(read, random, fails);
+            case Effect.DropKept _,
+                    Effect.DropSpool _,
                     Effect.UseCatalog _,
                     Effect.Confirm _,
                     Effect.Counted _,

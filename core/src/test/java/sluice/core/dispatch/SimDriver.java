@@ -189,6 +189,7 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
             }
             case Effect.UseCatalog(var catalog) -> world.use(catalog);
             case Effect.Answered(var id, var answer) -> answered(id, answer);
+            case Effect.DropKept(var kept) -> kept.delete();
             case Effect.DropSpool _, Effect.Log _, Effect.Counted _, Effect.AskHook _ -> {}
             case Effect.LoadCatalog _,
                     Effect.PollRights _,
@@ -197,7 +198,8 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
                     Effect.CrossCheck _,
                     Effect.LeaseCheck _,
                     Effect.ReadSnapshot _,
-                    Effect.TakeRows _ -> questions.add(new Question(effect));
+                    Effect.TakeRows _,
+                    Effect.ReadPiece _ -> questions.add(new Question(effect));
         }
     }
 
@@ -255,7 +257,8 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
         if (random.nextInt(60) == 0
                 && !calm
                 && !(question.effect instanceof Effect.ReadSnapshot)
-                && !(question.effect instanceof Effect.TakeRows)) {
+                && !(question.effect instanceof Effect.TakeRows)
+                && !(question.effect instanceof Effect.ReadPiece)) {
             questions.remove(question);
             if (question.effect instanceof Effect.LoadCatalog) {
                 loadLost = now;

@@ -42,7 +42,7 @@ final class SimLog {
     private TransactionAssembler assembler() {
         return new TransactionAssembler(
                 keys,
-                new MemorySpillStore(),
+                new MemorySpillStore(random.nextInt(3) == 0 ? 400 : random.nextInt(4) == 0 ? 0 : 1_000_000),
                 new TransactionAssembler.Bounds(
                         random.nextInt(3) == 0 ? 900 : 100_000, 300, java.util.List.of("sluice:")),
                 TransactionImages.NET);

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Collation;
@@ -35,6 +36,9 @@ import sluice.core.session.Identity;
 import sluice.core.shape.Projection;
 import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.snapshot.SnapshotSpool;
+import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptCommit;
+import sluice.core.transaction.SpillException;
 import sluice.core.value.Oid;
 import sluice.core.value.PgType;
 import sluice.core.value.Truth;
@@ -81,7 +85,9 @@ final class SimServer {
             case Effect.LeaseCheck(var probe) -> new Input.LeaseAnswer(probe.probeId(), probe(probe, fails));
             case Effect.ReadSnapshot read -> new Input.SnapshotRead(read.joinId(), read(read, fails));
             case Effect.TakeRows take -> take(take, random, fails);
-            case Effect.DropSpool _,
+            case Effect.ReadPiece read -> read(read, random, fails);
+            case Effect.DropKept _,
+                    Effect.DropSpool _,
                     Effect.UseCatalog _,
                     Effect.Confirm _,
                     Effect.Counted _,
@@ -89,6 +95,20 @@ final class SimServer {
                     Effect.Answered _,
                     Effect.Log _ -> throw new IllegalArgumentException(effect.toString());
         };
+    }
+
+    /// A piece of a kept commit; of a file that is gone, or now and then, nothing.
+    static Input read(Effect.ReadPiece read, Random random, boolean fails) {
+        return new Input.PieceRead(
+                read.readId(), fails && random.nextInt(4) == 0 ? null : piece(read.kept(), read.piece()));
+    }
+
+    private static @Nullable List<Change> piece(KeptCommit kept, int piece) {
+        try {
+            return kept.read(piece);
+        } catch (SpillException deleted) {
+            return null;
+        }
     }
 
     private static FoldAnswer fold(Identity caller, Fold fold) {

@@ -38,7 +38,10 @@ import sluice.core.stream.CloseReason;
 import sluice.core.stream.RateBucket;
 import sluice.core.stream.StreamState;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptCommit;
+import sluice.core.transaction.KeptCommits;
 import sluice.core.transaction.LogicalMessage;
+import sluice.core.transaction.MemorySpillStore;
 import sluice.core.transaction.Transaction;
 import sluice.core.transaction.WalEvent;
 import sluice.core.value.Oid;
@@ -410,30 +413,19 @@ final class World {
     }
 
     void rename(String name) {
-        notes = new Relation(
-                notes.oid(),
-                notes.schema(),
-                name,
-                notes.kind(),
-                notes.ownerOid(),
-                notes.rowSecurity(),
-                notes.identity(),
-                notes.columns(),
-                notes.indexes(),
-                notes.policies(),
-                notes.grantsByRole(),
-                notes.published(),
-                notes.fingerprint(),
-                notes.rightsFingerprint(),
-                notes.feed());
+        notes = notes(name, notes.feed(), notes.identity(), notes.fingerprint());
     }
 
     /// The table is the same, and so are its rights; how its rows reach the stream moves.
     void feed(Relation.Feed feed, ReplicaIdentity identity, String fingerprint) {
-        notes = new Relation(
+        notes = notes(notes.name(), feed, identity, fingerprint);
+    }
+
+    private Relation notes(String name, Relation.Feed feed, ReplicaIdentity identity, String fingerprint) {
+        return new Relation(
                 notes.oid(),
                 notes.schema(),
-                notes.name(),
+                name,
                 notes.kind(),
                 notes.ownerOid(),
                 notes.rowSecurity(),
@@ -457,7 +449,17 @@ final class World {
         spilled(() -> "", messages, changes);
     }
 
+    /// One that is kept.
+    void kept(MemorySpillStore store, Change... changes) {
+        spilled(() -> "", List.of(), KeptCommits.of(store, List.of(changes)), changes);
+    }
+
     private <T> T spilled(Supplier<T> between, List<LogicalMessage> messages, Change... changes) {
+        return spilled(between, messages, null, changes);
+    }
+
+    private <T> T spilled(
+            Supplier<T> between, List<LogicalMessage> messages, @Nullable KeptCommit kept, Change... changes) {
         xid++;
         lsn += 0x100;
         step(new Input.Wal(new WalEvent.SpilledBegin(new Xid(xid), new Lsn(lsn), new Lsn(lsn + 0x80), now, List.of())));
@@ -466,7 +468,7 @@ final class World {
             step(new Input.Wal(new WalEvent.SpilledChunk(List.of(change), 100)));
             result = result == null ? between.get() : result;
         }
-        step(new Input.Wal(new WalEvent.SpilledEnd(messages)));
+        step(new Input.Wal(new WalEvent.SpilledEnd(messages, kept)));
         return Objects.requireNonNull(result);
     }
 

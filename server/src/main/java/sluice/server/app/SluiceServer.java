@@ -49,6 +49,7 @@ import sluice.server.postgres.query.QueryException;
 import sluice.server.postgres.query.RightsPoll;
 import sluice.server.postgres.query.SlotStatus;
 import sluice.server.postgres.query.StartupValidation;
+import sluice.server.postgres.wal.FileSpillStore;
 import sluice.server.postgres.wal.PoolServer;
 import sluice.server.postgres.wal.ReaderClock;
 import sluice.server.postgres.wal.ReplicationCheck;
@@ -72,6 +73,7 @@ public final class SluiceServer implements AutoCloseable {
 
     private final Settings settings;
     private final Metrics metrics;
+    private final FileSpillStore spill;
     private final JwksCache keys;
     private final Pool pool;
     private final Replication replication;
@@ -128,6 +130,7 @@ public final class SluiceServer implements AutoCloseable {
         this.memory =
                 new MemoryGate(settings.streams().admitMemory(), new JvmMemory(), JvmMemory::collect, clock, metrics);
         Gate gate = new Gate(engineThread, replication, memory);
+        this.spill = Wiring.spill(settings);
         this.reader = reader(gate);
         this.slotCreation = new SlotCreationWatch(reader, settings.database().pool(), ReaderClock.system(), gate::log);
         this.blocking = Executors.newThreadPerTaskExecutor(
@@ -174,7 +177,7 @@ public final class SluiceServer implements AutoCloseable {
     private WalReader reader(Gate gate) {
         return new WalReader(
                 Wiring.source(settings),
-                Wiring.spill(settings),
+                spill,
                 new TransactionAssembler.Bounds(
                         settings.replication().transactionMemory().bytes(),
                         Wiring.SPILL_CHUNK_BYTES,
@@ -351,6 +354,7 @@ public final class SluiceServer implements AutoCloseable {
             metrics.position(Metrics.Position.CONFIRMED, inbox.confirmable());
             metrics.position(Metrics.Position.RECEIVED, inbox.received());
             metrics.streams(http.streams());
+            metrics.keptCommits(spill.keptBytes());
             blocking.execute(keys::refreshIfDue);
             if (watches % warningsEvery == 0) {
                 blocking.execute(this::countWarnings);

@@ -49,6 +49,9 @@ final class Wiring {
     /// Of the spill folder, for snapshots.
     private static final int SPOOL_SHARE = 8;
 
+    /// Of the spill folder, for commits that are kept after their dispatch.
+    private static final int KEPT_SHARE = 4;
+
     /// Of the heap, for snapshots.
     private static final int SPOOL_HEAP_SHARE = 64;
 
@@ -121,7 +124,17 @@ final class Wiring {
     static FileSpillStore spill(Settings settings) {
         Settings.Replication replication = settings.replication();
         return new FileSpillStore(
-                replication.spillDirectory(), replication.spillMax().bytes() - spoolBytes(settings));
+                replication.spillDirectory(),
+                replication.spillMax().bytes() - spoolBytes(settings) - keptBytes(settings),
+                keptBytes(settings));
+    }
+
+    /// Commits that are kept after their dispatch share the folder too, and may never take the room of the one that
+    /// is being read.
+    private static long keptBytes(Settings settings) {
+        return buffer(settings.streams().ring()).bytesMax() == 0
+                ? 0
+                : settings.replication().spillMax().bytes() / KEPT_SHARE;
     }
 
     /// Rows that wait for their clients share the folder of commits, but may never take their room.

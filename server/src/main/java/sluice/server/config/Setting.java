@@ -78,7 +78,8 @@ public enum Setting {
             Topic.REPLICATION,
             Kind.SIZE,
             "8GiB",
-            "most bytes the spill folder may hold; an eighth is kept for snapshots that wait for their clients"),
+            "most bytes the spill folder may hold; a quarter of it for commits kept for"
+                    + " streams that are behind, an eighth for snapshots that wait for their clients"),
 
     JWKS_URL(Topic.TOKENS, Kind.TEXT, null, Availability.REQUIRED, "where the keys that sign tokens are published"),
     JWKS_REFRESH(Topic.TOKENS, Kind.DURATION, "5m", "how often the keys are fetched again"),

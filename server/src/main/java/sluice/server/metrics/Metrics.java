@@ -65,6 +65,10 @@ public final class Metrics {
     private final Counter spilledTransactions = figures.counter(
             "sluice_spilled_transactions_total", "Commits too large for memory, kept on disk meanwhile.");
 
+    private final Gauge keptCommitBytes = figures.gauge(
+            "sluice_kept_commit_bytes",
+            "Disk that commits too large for memory hold, kept for streams that are behind.");
+
     private final Counter changes =
             figures.counter("sluice_changes_total", "Row changes dispatched.", "schema", "table", "op");
     private final Histogram dispatchSeconds = figures.histogram(
@@ -234,6 +238,11 @@ public final class Metrics {
     public void resumeBuffer(long bytes, Duration age) {
         resumeBufferBytes.set((double) bytes);
         resumeBufferSeconds.set(age.toMillis() / 1000.0);
+    }
+
+    /// @param bytes of commits kept in the spill folder
+    public void keptCommits(long bytes) {
+        keptCommitBytes.set((double) bytes);
     }
 
     /// @param result `resumed` or `not_resumed`

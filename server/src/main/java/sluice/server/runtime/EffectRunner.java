@@ -137,6 +137,8 @@ public final class EffectRunner implements EffectSink {
                         "snapshot failed");
             case Effect.TakeRows take -> execute(() -> engine.submit(taken(take)));
             case Effect.DropSpool(var spool) -> execute(() -> snapshots.drop(spool));
+            case Effect.ReadPiece read -> execute(() -> engine.submit(read(read)));
+            case Effect.DropKept(var kept) -> execute(kept::delete);
         }
     }
 
@@ -151,6 +153,17 @@ public final class EffectRunner implements EffectSink {
             return new Input.SnapshotRows(take.joinId(), snapshots.take(take.spool(), take.rowsMax(), take.bytesMax()));
         } catch (RuntimeException e) {
             return new Input.SnapshotRead(take.joinId(), new SnapshotOutcome.Failed("spool_failed", reason(e)));
+        }
+    }
+
+    private Input read(Effect.ReadPiece piece) {
+        try {
+            return new Input.PieceRead(piece.readId(), piece.kept().read(piece.piece()));
+        } catch (RuntimeException e) {
+            if (!closing.get()) {
+                log.accept(new Notice(Notice.Level.WARN, "reading a kept commit failed", List.of("reason", reason(e))));
+            }
+            return new Input.PieceRead(piece.readId(), null);
         }
     }
 

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,6 +69,44 @@ class FileSpillStoreTest {
                 .hasMessageContaining("SLUICE_SPILL_MAX_BYTES");
         assertThat(store.bytes()).isZero();
         assertThat(files()).isEmpty();
+    }
+
+    @Test
+    void what_is_kept_is_read_from_anywhere_and_gives_its_space_back_once() throws IOException {
+        FileSpillStore store = new FileSpillStore(folder, 1_000, 1_000);
+        SpillStore.Keeping keeping = Objects.requireNonNull(store.keep());
+        assertThat(keeping.write(new byte[] {1, 2, 3, 4}, 1, 3)).isTrue();
+        assertThat(keeping.write(new byte[] {5}, 0, 1)).isTrue();
+        SpillStore.Kept kept = keeping.finish();
+
+        assertThat(kept.read(2, 2)).containsExactly(4, 5);
+        assertThat(kept.read(0, 1)).containsExactly(2);
+        assertThat(store.keptBytes()).isEqualTo(4);
+        assertThat(store.bytes()).isZero();
+        // whatever becomes of the process, nothing of it is left
+        assertThat(files()).isEmpty();
+        kept.delete();
+        kept.delete();
+        assertThat(store.keptBytes()).isZero();
+        assertThatThrownBy(() -> kept.read(0, 1)).isInstanceOf(SpillException.class);
+    }
+
+    @Test
+    void what_finds_no_room_to_be_kept_is_given_up_and_takes_none_from_others() {
+        FileSpillStore store = new FileSpillStore(folder, 1_000, 1_000);
+        SpillStore.Keeping first = Objects.requireNonNull(store.keep());
+        assertThat(first.write(new byte[900], 0, 900)).isTrue();
+        SpillStore.Keeping second = Objects.requireNonNull(store.keep());
+        assertThat(second.write(new byte[101], 0, 101)).isFalse();
+        second.abandon();
+        assertThat(store.keptBytes()).isEqualTo(900);
+        assertThat(first.write(new byte[100], 0, 100)).isTrue();
+    }
+
+    @Test
+    void nothing_is_kept_on_a_disk_that_runs_may_need() {
+        assertThat(new FileSpillStore(folder, Long.MAX_VALUE, 1_000).keep()).isNull();
+        assertThat(new FileSpillStore(folder, 1_000).keep()).isNull();
     }
 
     @Test
