@@ -116,18 +116,42 @@ final class RowJudge {
         }
         return switch (oldTuple(subscription, delete.old())) {
             case TRUE -> send(Delivery.DELETE);
-            case UNDECIDABLE -> degraded(subscription) ? send(Delivery.DEGRADED_DELETE) : Outcome.WITHHOLD;
+            case UNDECIDABLE -> 
+                degraded(subscription, delete.old()) ? send(Delivery.DEGRADED_DELETE) : Outcome.WITHHOLD;
             case FALSE, NULL -> Outcome.NOTHING;
         };
     }
 
     /// Whether the key is sent of a row that may have been in the shape. Never while it is not known which rights
-    /// held.
-    private boolean degraded(Subscription subscription) {
+    /// held, and never of a key that the caller may not read: an event without it would tell that a row is gone.
+    private boolean degraded(Subscription subscription, Tuple old) {
         return switch (degradedDeletes) {
             case WITHHOLD -> false;
-            case DELIVER -> !areRightsInMotion(subscription) && subscription.priorRule(commitLsn) == null;
+            case DELIVER ->
+                !areRightsInMotion(subscription)
+                        && subscription.priorRule(commitLsn) == null
+                        && mayHaveBeenIn(subscription, old)
+                        && showsKey(subscription, old);
         };
+    }
+
+    /// What is NULL is no yes, whatever else cannot be decided.
+    private boolean mayHaveBeenIn(Subscription subscription, Tuple old) {
+        RowImage row = image(old);
+        return ask(subscription.filter().predicate(), row) != Truth.NULL
+                && ruleTruth(subscription.rule(), row) != Truth.NULL;
+    }
+
+    private boolean showsKey(Subscription subscription, Tuple old) {
+        List<Integer> key = current(relation).keyColumns();
+        RowImage row = image(old);
+        int shown = 0;
+        for (Projection.Entry column : subscription.projection().entries()) {
+            if (key.contains(column.attnum()) && row.kind(column.attnum()) == Tuple.Kind.TEXT) {
+                shown++;
+            }
+        }
+        return !key.isEmpty() && shown == key.size();
     }
 
     private boolean areRightsInMotion(Subscription subscription) {

@@ -3,6 +3,7 @@ package sluice.core.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.core.dispatch.World.NOT_SENT;
 import static sluice.core.dispatch.World.delete;
+import static sluice.core.dispatch.World.filtered;
 import static sluice.core.dispatch.World.granted;
 import static sluice.core.dispatch.World.notesShape;
 import static sluice.core.dispatch.World.ownedBy;
@@ -11,7 +12,10 @@ import static sluice.core.dispatch.World.update;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import sluice.core.authorization.Rule;
+import sluice.core.expression.FoldAnswer;
 import sluice.core.shape.ShapeRequest.Transitions;
+import sluice.core.value.Truth;
 
 /// Deletes that cannot be decided, where the operator wants them sent.
 class DegradedDeletesTest {
@@ -88,5 +92,46 @@ class DegradedDeletesTest {
         world.commit(delete(tuple("1", NOT_SENT, NOT_SENT)));
 
         assertThat(alice.changes()).isEmpty();
+    }
+
+    /// What is NULL is no yes, so the row was not in the shape.
+    @Test
+    void a_rule_that_says_nothing_hides_the_key_whatever_the_filter_would_say() {
+        world.plan = granted(new Rule(new Rule.Decision.Compiled(_ -> Truth.NULL), "never", List.of(3)));
+        var hidden = openFiltered("bob");
+        world.commit(delete(tuple("1", NOT_SENT, NOT_SENT)));
+        assertThat(hidden.changes()).isEmpty();
+
+        world.plan = granted(ownedBy("alice"));
+        var alice = openFiltered("alice");
+        world.commit(delete(tuple("2", NOT_SENT, NOT_SENT)));
+        assertThat(alice.changes()).hasSize(1).first().asString().contains("\"old\":{\"id\":2}");
+    }
+
+    /// Of rows whose body is `x`.
+    private Received openFiltered(String subject) {
+        Received stream = world.open(subject, filtered("a", "body=eq.x"));
+        if (stream.frames.isEmpty()) {
+            // the literal's meaning is asked for once
+            Effect.AskFolds asked = world.take(Effect.AskFolds.class);
+            world.step(new Input.FoldsAnswer(asked.questionId(), List.of(new FoldAnswer.Value("x"))));
+        }
+        assertThat(stream.only("ready")).contains("\"ok\":true");
+        return stream;
+    }
+
+    @Test
+    void no_delete_is_told_of_to_a_role_that_may_not_read_the_key() {
+        world.moveRights("r2", List.of(2, 3));
+        world.step(new Input.RightsAnswer("moved"));
+        world.step(new Input.CatalogAnswer(
+                world.take(Effect.LoadCatalog.class).requestId(), world.imageAt(world.stamp())));
+        world.plan = granted(ownedBy("alice"));
+        var alice = world.open("alice", notesShape("a"));
+
+        world.commit(delete(tuple("1", NOT_SENT, NOT_SENT)));
+
+        assertThat(alice.changes()).isEmpty();
+        assertThat(world.counts.of("withheld DELETE")).isEqualTo(1);
     }
 }
