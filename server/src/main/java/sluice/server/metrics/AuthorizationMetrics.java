@@ -12,7 +12,7 @@ public final class AuthorizationMetrics {
     static final int REASONS_MAX = 200;
 
     private final TableNames tables;
-    private final LabelWords reasons = new LabelWords(REASONS_MAX);
+    private final LabelWords<String> reasons = new LabelWords<>(REASONS_MAX);
     private final Counter resolutions;
     private final Histogram resolveSeconds;
     private final Counter probes;

@@ -31,9 +31,11 @@ public final class Metrics {
     /// Columns with a label of their own; past it the rest of each table share one.
     static final int COLUMNS_MAX = 10_000;
 
+    private record ColumnName(String schema, String table, String column) {}
+
     private final Figures figures = new Figures();
     private final TableNames tables = new TableNames();
-    private final LabelWords columns = new LabelWords(COLUMNS_MAX);
+    private final LabelWords<ColumnName> columns = new LabelWords<>(COLUMNS_MAX);
     private final AuthorizationMetrics authorization = new AuthorizationMetrics(figures, tables);
     private final ChannelMetrics channels = new ChannelMetrics(figures);
 
@@ -282,7 +284,7 @@ public final class Metrics {
             toastUnchanged
                     .labelValues(TableNames.OTHER, TableNames.OTHER, TableNames.OTHER)
                     .inc();
-        } else if (columns.admits(schema + "." + table + "." + column)) {
+        } else if (columns.admits(new ColumnName(schema, table, column))) {
             toastUnchanged.labelValues(schema, table, column).inc();
         } else {
             toastUnchanged.labelValues(schema, table, TableNames.OTHER).inc();
