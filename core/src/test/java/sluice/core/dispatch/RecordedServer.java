@@ -111,8 +111,8 @@ final class RecordedServer {
                 : new Input.ProbeOutcome.Hidden(stamp);
     }
 
-    /// The row that is asked about, when it is there as it is asked about; a value that the log did not carry is the
-    /// one the row has.
+    /// The row that is asked about, when it is there as it is asked about; a value that the log did not carry
+    /// is the one the row has.
     private @Nullable Version version(Effect.Probe probe, int moment) {
         RowImage image = probe.image();
         if (image.kind(KEY) != Tuple.Kind.TEXT) {
