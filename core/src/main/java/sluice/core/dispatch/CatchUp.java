@@ -249,7 +249,7 @@ final class CatchUp {
             pieces.ask(lane);
             return false;
         }
-        replays(lane, commit.lsn());
+        lane.recipient().replays(commit.lsn());
         dispatch.beginReplay(commit, now);
         for (Change change = lane.peek();
                 change != null && budget > 0 && stream.isOpen() && hasRoom(lane);
@@ -266,20 +266,11 @@ final class CatchUp {
         }
         pieces.look(lane, PieceReads.Progress.GOES_ON);
         if (lane.commit() == null) {
-            replays(lane, null);
+            lane.recipient().replays(null);
             leaveFile(lane);
         }
         dispatch.endReplay();
         return stream.isOpen();
-    }
-
-    private static void replays(Lane lane, @Nullable Lsn commit) {
-        Subscription only = lane.only();
-        if (only == null) {
-            lane.stream().replays(commit);
-        } else {
-            only.replays(commit);
-        }
     }
 
     private void give(Lane lane, long number, Change change) {

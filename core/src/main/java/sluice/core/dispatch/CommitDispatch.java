@@ -350,7 +350,7 @@ final class CommitDispatch implements Probes.Listener {
             return;
         }
         if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
-            ends.given(subscription, commit.xid(), commit.lsn(), commit.time());
+            ends.given(subscription.recipient(), commit.xid(), commit.lsn(), commit.time());
             warnOfTruncate(sink, subscription, present(change));
             return;
         }

@@ -3,7 +3,6 @@ package sluice.core.dispatch;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
 import sluice.core.event.PassingEvent;
@@ -13,6 +12,7 @@ import sluice.core.stream.CloseReason;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.HeldCommit;
 import sluice.core.stream.HeldEvent;
+import sluice.core.stream.Recipient;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 
@@ -68,7 +68,7 @@ final class CommitParts {
             return;
         }
         stream.givenOfCommit(body.weightBytes());
-        ends.given(subscription, commit.xid(), commit.lsn(), commit.time());
+        ends.given(subscription.recipient(), commit.xid(), commit.lsn(), commit.time());
         sink.change(stream.handle(), subscription.tag(), subscription.nextSeq(serial), body);
     }
 
@@ -76,8 +76,7 @@ final class CommitParts {
     /// not fit.
     void hold(StreamState stream, HeldEvent event) {
         if (stream.charge(serial, ORDINARY_EVENT_BYTES)) {
-            Subscription subscription = event.subscription();
-            held(stream, subscription.isApart() ? subscription : null);
+            held(event.subscription().recipient());
             holding.add(stream);
         }
         if (origin == Origin.LOG && !holdsMore(stream, event.weightBytes())) {
@@ -109,7 +108,7 @@ final class CommitParts {
         } else if (waits) {
             HeldCommit last = stream.held().getLast();
             if (last.serial() != serial) {
-                last = held(stream, null);
+                last = held(stream);
             }
             last.broadcasts().add(new HeldCommit.HeldBroadcast(to, event));
             stream.addHeld(1, event.weightBytes());
@@ -120,9 +119,9 @@ final class CommitParts {
         }
     }
 
-    private HeldCommit held(StreamState stream, @Nullable Subscription apart) {
-        HeldCommit begun = new HeldCommit(serial, commit.xid(), commit.lsn(), commit.time(), apart);
-        stream.held().addLast(begun);
+    private HeldCommit held(Recipient recipient) {
+        HeldCommit begun = new HeldCommit(serial, commit.xid(), commit.lsn(), commit.time(), recipient);
+        recipient.stream().held().addLast(begun);
         return begun;
     }
 

@@ -79,7 +79,7 @@ final class HeldRelease {
             held.removeFirst();
             stream.addHeld(-commit.size(), -commit.weightBytes());
             write(stream, commit);
-            ends.end(stream, commit);
+            ends.end(commit.recipient());
         }
     }
 
@@ -149,7 +149,7 @@ final class HeldRelease {
             if (form == null || subscription.state() == Subscription.State.ENDED) {
                 continue;
             }
-            ends.given(subscription, commit.xid(), commit.commitLsn(), commit.commitTime());
+            ends.given(subscription.recipient(), commit.xid(), commit.commitLsn(), commit.commitTime());
             if (form == Delivery.TRUNCATE && !subscription.operations().include(Operation.TRUNCATE)) {
                 CommitDispatch.warnOfTruncate(sink, subscription, event.change());
                 continue;

@@ -17,6 +17,7 @@ import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.ChannelSubscription;
 import sluice.core.stream.HeldCommit;
 import sluice.core.stream.HeldEvent;
+import sluice.core.stream.Recipient;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 import sluice.core.transaction.Change;
@@ -83,6 +84,11 @@ final class Lane {
     @Nullable
     Subscription only() {
         return only;
+    }
+
+    /// Whom it reads for.
+    Recipient recipient() {
+        return only == null ? stream : only;
     }
 
     /// Commits with a lower number are done.

@@ -116,7 +116,7 @@ final class RowJudge {
         }
         return switch (oldTuple(subscription, delete.old())) {
             case TRUE -> send(Delivery.DELETE);
-            case UNDECIDABLE -> 
+            case UNDECIDABLE ->
                 degraded(subscription, delete.old()) ? send(Delivery.DEGRADED_DELETE) : Outcome.WITHHOLD;
             case FALSE, NULL -> Outcome.NOTHING;
         };

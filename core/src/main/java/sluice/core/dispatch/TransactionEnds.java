@@ -2,12 +2,11 @@ package sluice.core.dispatch;
 
 import java.time.Instant;
 import java.util.LinkedHashSet;
-import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import sluice.core.event.StreamEvent;
 import sluice.core.stream.FrameSink;
 import sluice.core.stream.HeldCommit;
+import sluice.core.stream.Recipient;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 import sluice.core.wal.Lsn;
@@ -21,37 +20,20 @@ import sluice.core.wal.Xid;
 final class TransactionEnds {
     private final FrameSink sink;
 
-    /// Streams of which a transaction is open; most are here within one step only.
-    private final Set<StreamState> open = new LinkedHashSet<>();
-
-    /// The same of subscriptions that are apart from their streams.
-    private final Set<Subscription> openApart = new LinkedHashSet<>();
+    /// Those of whom a transaction is open; most are here within one step only.
+    private final Set<Recipient> open = new LinkedHashSet<>();
 
     TransactionEnds(FrameSink sink) {
         this.sink = sink;
     }
 
-    /// The subscription is given an event of this transaction.
-    void given(Subscription subscription, Xid xid, Lsn commitLsn, Instant commitTime) {
-        StreamState stream = subscription.stream();
-        if (!subscription.isApart()) {
-            given(stream, xid, commitLsn, commitTime);
-        } else if (isTold(stream) && subscription.openTransaction() == null) {
-            subscription.openTransaction(new StreamEvent.Commit(subscription.label(), commitLsn, commitTime, xid));
-            openApart.add(subscription);
+    /// The recipient is given an event of this transaction.
+    void given(Recipient recipient, Xid xid, Lsn commitLsn, Instant commitTime) {
+        if (recipient.stream().framing() == StreamState.Framing.TRANSACTIONS && recipient.openTransaction() == null) {
+            String label = recipient instanceof Subscription apart ? apart.label() : null;
+            recipient.openTransaction(new StreamEvent.Commit(label, commitLsn, commitTime, xid));
+            open.add(recipient);
         }
-    }
-
-    /// The stream is given an event of this transaction.
-    void given(StreamState stream, Xid xid, Lsn commitLsn, Instant commitTime) {
-        if (isTold(stream) && stream.openTransaction() == null) {
-            stream.openTransaction(new StreamEvent.Commit(null, commitLsn, commitTime, xid));
-            open.add(stream);
-        }
-    }
-
-    private static boolean isTold(StreamState stream) {
-        return stream.framing() == StreamState.Framing.TRANSACTIONS;
     }
 
     /// What the open commit gave the stream was taken back.
@@ -65,60 +47,29 @@ final class TransactionEnds {
     /// What was given is of whole transactions, but where more of one waits.
     void end() {
         if (!open.isEmpty()) {
-            open.removeIf(stream -> {
-                end(stream);
-                return stream.openTransaction() == null || !stream.isOpen();
-            });
-        }
-        if (!openApart.isEmpty()) {
-            openApart.removeIf(subscription -> {
-                end(subscription);
-                return subscription.openTransaction() == null || isOver(subscription);
+            open.removeIf(recipient -> {
+                end(recipient);
+                return recipient.openTransaction() == null || recipient.isOver();
             });
         }
     }
 
-    /// What was held of a transaction has been given.
-    void end(StreamState stream, HeldCommit given) {
-        Subscription apart = given.apart();
-        if (apart == null) {
-            end(stream);
-        } else {
-            end(apart);
-        }
-    }
-
-    /// Tells the stream the end of its open transaction, unless more of it is to come.
-    private void end(StreamState stream) {
-        StreamEvent.Commit ended = stream.openTransaction();
+    /// Tells the end of the open transaction, unless more of it is to come.
+    void end(Recipient recipient) {
+        StreamEvent.Commit ended = recipient.openTransaction();
         if (ended != null
-                && stream.isOpen()
-                && !ended.commitLsn().equals(stream.replayedCommit())
-                && !isHeld(stream, null, ended.commitLsn())) {
-            stream.openTransaction(null);
-            Frames.give(sink, stream, ended);
+                && !recipient.isOver()
+                && !ended.commitLsn().equals(recipient.replayedCommit())
+                && !isHeld(recipient, ended.commitLsn())) {
+            recipient.openTransaction(null);
+            Frames.give(sink, recipient.stream(), ended);
         }
     }
 
-    private void end(Subscription apart) {
-        StreamEvent.Commit ended = apart.openTransaction();
-        if (ended != null
-                && !isOver(apart)
-                && !ended.commitLsn().equals(apart.replayedCommit())
-                && !isHeld(apart.stream(), apart, ended.commitLsn())) {
-            apart.openTransaction(null);
-            Frames.give(sink, apart.stream(), ended);
-        }
-    }
-
-    private static boolean isOver(Subscription apart) {
-        return apart.state() == Subscription.State.ENDED || !apart.stream().isOpen();
-    }
-
-    /// @param apart whose part of the commit is asked about, null for the stream's own
-    private static boolean isHeld(StreamState stream, @Nullable Subscription apart, Lsn commitLsn) {
-        for (HeldCommit waiting : stream.held()) {
-            if (Objects.equals(waiting.apart(), apart) && waiting.commitLsn().equals(commitLsn)) {
+    /// Whether a part of the commit still waits to be given.
+    private static boolean isHeld(Recipient recipient, Lsn commitLsn) {
+        for (HeldCommit waiting : recipient.stream().held()) {
+            if (waiting.recipient().equals(recipient) && waiting.commitLsn().equals(commitLsn)) {
                 return true;
             }
         }

@@ -3,7 +3,6 @@ package sluice.core.stream;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import sluice.core.event.PassingEvent;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
@@ -18,18 +17,18 @@ public final class HeldCommit {
     private final Xid xid;
     private final Lsn commitLsn;
     private final Instant commitTime;
-    private final @Nullable Subscription apart;
+    private final Recipient recipient;
     private final List<HeldEvent> events = new ArrayList<>();
     private final List<HeldBroadcast> broadcasts = new ArrayList<>(0);
 
     /// @param serial the dispatch's own count of what it dispatches
-    /// @param apart whose part it is, when that subscription is fed apart from its stream
-    public HeldCommit(long serial, Xid xid, Lsn commitLsn, Instant commitTime, @Nullable Subscription apart) {
+    /// @param recipient whose part it is
+    public HeldCommit(long serial, Xid xid, Lsn commitLsn, Instant commitTime, Recipient recipient) {
         this.serial = serial;
         this.xid = xid;
         this.commitLsn = commitLsn;
         this.commitTime = commitTime;
-        this.apart = apart;
+        this.recipient = recipient;
     }
 
     public long serial() {
@@ -48,9 +47,9 @@ public final class HeldCommit {
         return commitTime;
     }
 
-    /// Whose part it is, when that subscription is fed apart from its stream; null for the stream's own.
-    public @Nullable Subscription apart() {
-        return apart;
+    /// Whose part it is.
+    public Recipient recipient() {
+        return recipient;
     }
 
     public List<HeldEvent> events() {

@@ -8,12 +8,10 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import sluice.core.event.StreamEvent;
 import sluice.core.session.Identity;
-import sluice.core.wal.Lsn;
 
 /// One open stream as the engine knows it. Owned by the engine's thread.
-public final class StreamState {
+public final class StreamState extends Recipient {
     private final StreamHandle handle;
     private Identity identity;
     private final Map<String, Subscription> subscriptionsByLabel = new LinkedHashMap<>();
@@ -21,8 +19,6 @@ public final class StreamState {
     private final ArrayDeque<HeldCommit> held = new ArrayDeque<>(0);
     private @Nullable Map<Rate, RateBucket> rates;
     private final Framing framing;
-    private StreamEvent.@Nullable Commit openTransaction;
-    private @Nullable Lsn replayedCommit;
     private boolean open = true;
     private int slowSubscriptions;
     private long commitSerial;
@@ -58,25 +54,6 @@ public final class StreamState {
         return framing;
     }
 
-    /// The transaction of which the stream's live subscriptions and its channels have been given events, and have
-    /// not been told the end.
-    public StreamEvent.@Nullable Commit openTransaction() {
-        return openTransaction;
-    }
-
-    public void openTransaction(StreamEvent.@Nullable Commit transaction) {
-        openTransaction = transaction;
-    }
-
-    /// The commit that the stream is being given from the buffer, in pieces; null when there is none.
-    public @Nullable Lsn replayedCommit() {
-        return replayedCommit;
-    }
-
-    public void replays(@Nullable Lsn commit) {
-        replayedCommit = commit;
-    }
-
     public StreamHandle handle() {
         return handle;
     }
@@ -89,6 +66,16 @@ public final class StreamState {
     /// The stream goes on under another token. Whatever was decided for the former one has to be decided again.
     public void rebind(Identity newIdentity) {
         identity = newIdentity;
+    }
+
+    @Override
+    public StreamState stream() {
+        return this;
+    }
+
+    @Override
+    public boolean isOver() {
+        return !open;
     }
 
     public boolean isOpen() {

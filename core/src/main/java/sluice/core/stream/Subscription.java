@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.CrossCheck;
 import sluice.core.authorization.Meaning;
 import sluice.core.authorization.Rule;
-import sluice.core.event.StreamEvent;
 import sluice.core.routing.RoutingKey;
 import sluice.core.session.Identity;
 import sluice.core.shape.Filter;
@@ -20,7 +19,7 @@ import sluice.core.wal.Lsn;
 /// Life: installed ACTIVE together with its stream's `ready`; RESOLVING while its rule is composed again after its
 /// table's rights moved, during which its changes wait; ENDED for good when it is refused, revoked or its stream
 /// closes.
-public final class Subscription {
+public final class Subscription extends Recipient {
     /// Where in its life the subscription is.
     public enum State {
         ACTIVE,
@@ -57,8 +56,6 @@ public final class Subscription {
     private long seqOfCommit;
     private long seqBeforeCommit;
     private boolean apart;
-    private StreamEvent.@Nullable Commit openTransaction;
-    private @Nullable Lsn replayedCommit;
     private long firstCommit;
     private long withheld;
     private long withheldTold;
@@ -95,8 +92,14 @@ public final class Subscription {
             int highestAttnum,
             Rule rule) {}
 
+    @Override
     public StreamState stream() {
         return stream;
+    }
+
+    @Override
+    public boolean isOver() {
+        return state == State.ENDED || !stream.isOpen();
     }
 
     public SubscriptionTag tag() {
@@ -236,6 +239,11 @@ public final class Subscription {
         priorUntil = priorUntil.max(until);
     }
 
+    /// Whose transactions its events are of: its own while it is fed apart, else its stream's.
+    public Recipient recipient() {
+        return apart ? this : stream;
+    }
+
     /// Whether the subscription is fed apart from its stream: it reads a snapshot, or replays what it missed.
     public boolean isApart() {
         return apart;
@@ -248,25 +256,6 @@ public final class Subscription {
     /// From here on it sees each commit together with its stream.
     public void goLive() {
         apart = false;
-    }
-
-    /// The transaction of which the subscription has been given events apart from its stream, and has not been told
-    /// the end.
-    public StreamEvent.@Nullable Commit openTransaction() {
-        return openTransaction;
-    }
-
-    public void openTransaction(StreamEvent.@Nullable Commit transaction) {
-        openTransaction = transaction;
-    }
-
-    /// The commit that it is being given apart from its stream, in pieces; null when there is none.
-    public @Nullable Lsn replayedCommit() {
-        return replayedCommit;
-    }
-
-    public void replays(@Nullable Lsn commit) {
-        replayedCommit = commit;
     }
 
     /// The number of the first commit that is the subscription's, in the order of dispatch.
