@@ -12,7 +12,7 @@ import sluice.core.event.EventBody;
 import sluice.core.event.EventEncoder;
 import sluice.core.event.PassingEvent;
 import sluice.core.event.StreamEvent;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.UntoldChanges;

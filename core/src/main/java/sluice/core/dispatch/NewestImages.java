@@ -3,7 +3,7 @@ package sluice.core.dispatch;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;

@@ -9,7 +9,7 @@ import sluice.core.catalog.Relation;
 import sluice.core.catalog.Stamp;
 import sluice.core.diagnostics.Diagnosis;
 import sluice.core.diagnostics.Finding;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.routing.RoutingIndex;
 import sluice.core.shape.Projection;

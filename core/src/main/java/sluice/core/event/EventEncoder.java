@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Relation;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.shape.Operation;

@@ -11,6 +11,7 @@ import sluice.core.datum.EvaluationException;
 import sluice.core.datum.UndecidableException;
 import sluice.core.datum.ValueType;
 import sluice.core.datum.ValueTypes;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 
 /// Puts PostgreSQL's answers in the place of the folds and simplifies what became constant.

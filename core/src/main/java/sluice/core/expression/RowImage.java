@@ -1,6 +1,7 @@
 package sluice.core.expression;
 
 import java.time.Instant;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 
 /// A row as an expression sees it.

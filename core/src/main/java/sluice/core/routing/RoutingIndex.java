@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import sluice.core.expression.ColumnMapping;
 import sluice.core.expression.EqualTexts;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 
 /// The subscriptions of one table, filed so that a change finds those that might care by look-up.

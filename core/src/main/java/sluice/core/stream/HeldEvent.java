@@ -3,7 +3,7 @@ package sluice.core.stream;
 import org.jspecify.annotations.Nullable;
 import sluice.core.event.Delivery;
 import sluice.core.event.EventBody;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.transaction.Change;
 
 /// One change for one subscription inside a {@link HeldCommit}. Owned by the engine's thread.

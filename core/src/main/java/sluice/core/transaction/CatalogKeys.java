@@ -3,8 +3,8 @@ package sluice.core.transaction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
-import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 
 /// Keys as the replica identity names them. FULL names every column, so there the immediate primary key of the last
@@ -48,25 +48,15 @@ public final class CatalogKeys implements RelationKeys {
             return WHOLE_ROW;
         }
         List<Integer> attnums = relation.primaryKey();
+        ColumnMapping mapping = ColumnMapping.of(definition, relation);
         int[] positions = new int[attnums.size()];
         for (int i = 0; i < positions.length; i++) {
-            Column column = relation.column(attnums.get(i));
-            positions[i] = column == null ? -1 : position(definition, column);
-            if (positions[i] < 0) {
+            positions[i] = mapping.position(attnums.get(i));
+            if (positions[i] == ColumnMapping.ABSENT) {
                 // the catalog is of another moment than the stream
                 return WHOLE_ROW;
             }
         }
         return positions;
-    }
-
-    private static int position(RelationDefinition definition, Column column) {
-        for (int i = 0; i < definition.columns().size(); i++) {
-            RelationDefinition.Column sent = definition.columns().get(i);
-            if (sent.name().equals(column.name()) && sent.typeOid() == column.typeOid()) {
-                return i;
-            }
-        }
-        return -1;
     }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.shape.Operation;

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
 

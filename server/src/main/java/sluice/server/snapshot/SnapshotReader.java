@@ -9,7 +9,7 @@ import sluice.core.dispatch.Effect;
 import sluice.core.dispatch.Notice;
 import sluice.core.event.EventBody;
 import sluice.core.event.EventEncoder;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.shape.Projection;
 import sluice.core.snapshot.SnapshotOutcome;

@@ -7,8 +7,8 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
-import sluice.core.expression.ColumnMapping;
 import sluice.core.expression.RowImage;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.testkit.PostgresDatabase;
 

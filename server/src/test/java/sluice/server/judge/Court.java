@@ -6,7 +6,6 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import sluice.core.datum.EvaluationException;
 import sluice.core.expression.Answers;
-import sluice.core.expression.ColumnMapping;
 import sluice.core.expression.Compiler;
 import sluice.core.expression.Expression;
 import sluice.core.expression.ExpressionReader;
@@ -17,6 +16,7 @@ import sluice.core.expression.Parts;
 import sluice.core.expression.PolicyTree;
 import sluice.core.expression.Predicate;
 import sluice.core.expression.RowImage;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
 import sluice.testkit.seed.SeededRandom;
 

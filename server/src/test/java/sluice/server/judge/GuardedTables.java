@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Relation;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.seed.SeededRandom;

@@ -20,7 +20,7 @@ import sluice.core.event.EventBody;
 import sluice.core.event.EventEncoder;
 import sluice.core.event.Images;
 import sluice.core.event.Transition;
-import sluice.core.expression.ColumnMapping;
+import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.shape.Operation;
 import sluice.core.shape.Projection;
 import sluice.core.snapshot.SnapshotOutcome;

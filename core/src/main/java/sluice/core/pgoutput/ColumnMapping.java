@@ -1,4 +1,4 @@
-package sluice.core.expression;
+package sluice.core.pgoutput;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
-import sluice.core.pgoutput.RelationDefinition;
 
 /// Where a tuple keeps each catalog column: attribute numbers to tuple positions, matched by place, name and type.
 ///

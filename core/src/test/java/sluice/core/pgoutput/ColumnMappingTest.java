@@ -1,4 +1,4 @@
-package sluice.core.expression;
+package sluice.core.pgoutput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,7 +11,6 @@ import sluice.core.catalog.Column;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
-import sluice.core.pgoutput.RelationDefinition;
 
 /// Which value of a row is that of a column, when catalog and stream are of two moments.
 class ColumnMappingTest {
