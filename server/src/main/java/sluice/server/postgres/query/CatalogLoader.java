@@ -23,12 +23,15 @@ import sluice.server.postgres.query.Pool.Lane;
 import sluice.server.postgres.query.Rows.Row;
 
 /// Reads the catalog in one REPEATABLE READ transaction: what the publication holds, who may read it and how rows are
-/// decided.
+/// decided. A reading during which rights moved is made again ({@link CatalogSql#standing}).
 ///
 /// What every database of a major version has (types, functions, operators, collations of `pg_catalog`) is read
 /// once by {@link #start}; the rest each time, so an image is always complete besides its tables. Immutable; any
 /// thread may load, one after the other on the lane reserved for it.
 public final class CatalogLoader {
+    /// Readings of which one has to find rights as they were when it began.
+    private static final int READINGS_MAX = 5;
+
     private final Pool pool;
     private final String publication;
     private final List<String> roles;
@@ -85,12 +88,43 @@ public final class CatalogLoader {
     /// Tables asked for that are not published (any more) are missing from the image.
     ///
     /// @throws QueryException when the database does not answer in time, is a standby or another version than at
-    ///     start, or the publication is missing
+    ///     start, the publication is missing, or rights moved during every reading
     public CatalogImage load(CatalogScope scope, Duration timeout) {
         return pool.ask(Lane.CATALOG, "the catalog query", timeout, connection -> load(connection, scope, timeout));
     }
 
     private CatalogImage load(Connection connection, CatalogScope scope, Duration timeout) throws SQLException {
+        for (int reading = 1; reading <= READINGS_MAX; reading++) {
+            Reading read = read(connection, scope, timeout);
+            String since = Rows.run(
+                            connection,
+                            "ROLLBACK; " + ReadTransaction.begin(timeout) + CatalogSql.standing(read.asked()))
+                    .getLast()
+                    .getFirst()
+                    .text(0);
+            if (since.equals(read.standing())) {
+                // after the reading, so that what it read is the last of what was replaced
+                Succession succession = pool.earlier().looked(read.server(), read.relations(), scope);
+                return new CatalogImage(read.stamp(), read.relations(), read.dictionary(), read.rights(), succession);
+            }
+            Rows.run(connection, "ROLLBACK");
+        }
+        throw QueryException.transientFailure("rights moved each time the catalog was read");
+    }
+
+    /// What one snapshot says, and what roles may do by the time they were asked about.
+    ///
+    /// @param standing what the latter rests on, in the snapshot
+    private record Reading(
+            Stamp stamp,
+            String server,
+            List<Integer> asked,
+            List<Relation> relations,
+            CatalogImage.Dictionary dictionary,
+            @Nullable String rights,
+            String standing) {}
+
+    private Reading read(Connection connection, CatalogScope scope, Duration timeout) throws SQLException {
         List<List<Row>> start = Rows.run(connection, ReadTransaction.begin(timeout) + CatalogSql.start(publication));
         Row first = start.getFirst().getFirst();
         Stamp stamp = ReadTransaction.stamp(first);
@@ -108,7 +142,8 @@ public final class CatalogLoader {
         }
         List<List<Row>> answers = Rows.run(
                 connection,
-                CatalogSql.relations(publication, builtIns.major(), asked)
+                CatalogSql.standing(asked)
+                        + CatalogSql.relations(publication, builtIns.major(), asked)
                         + CatalogSql.columns(asked)
                         + CatalogSql.indexes(asked)
                         + CatalogSql.policies(asked)
@@ -119,16 +154,17 @@ public final class CatalogLoader {
                         + CatalogSql.collations(Part.OWN, builtIns.major())
                         + CatalogSql.ownTypes(published)
                         + CatalogSql.OWN_CASTS);
-        PolicyTexts texts = PolicyTexts.read(connection, withPolicies(answers.get(3)));
+        PolicyTexts texts = PolicyTexts.read(connection, withPolicies(answers.get(4)));
         RelationAssembly assembly =
-                new RelationAssembly(answers.get(1), answers.get(2), answers.get(3), answers.get(4), texts);
-        List<Relation> relations =
-                answers.getFirst().stream().map(assembly::relation).toList();
-        CatalogImage.Dictionary dictionary = dictionary(answers.subList(5, answers.size()));
-        String rights = rights(connection, scope);
-        // after the reading, so that what it read is the last of what was replaced
-        Succession succession = pool.earlier().looked(EarlierVersions.Server.of(first, 4), relations, scope);
-        return new CatalogImage(stamp, relations, dictionary, rights, succession);
+                new RelationAssembly(answers.get(2), answers.get(3), answers.get(4), answers.get(5), texts);
+        return new Reading(
+                stamp,
+                EarlierVersions.Server.of(first, 4),
+                asked,
+                answers.get(1).stream().map(assembly::relation).toList(),
+                dictionary(answers.subList(6, answers.size())),
+                rights(connection, scope),
+                answers.getFirst().getFirst().text(0));
     }
 
     /// Only what is loaded whole is compared with the poll.

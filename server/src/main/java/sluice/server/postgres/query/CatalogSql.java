@@ -145,6 +145,25 @@ final class CatalogSql {
             WHERE d.adrelid = c.oid AND a.attgenerated <> ''))
         """.stripTrailing();
 
+    /// What {@link #grants} and {@link #allowedRoles} rest on, as the snapshot has it: one text.
+    ///
+    /// The functions that say what a role may do know no snapshot. They answer from what is committed when they are
+    /// called, so a reading counts only if a later snapshot says the same here.
+    static String standing(List<Integer> oids) {
+        return """
+            SELECT pg_catalog.concat_ws(' ',
+              (SELECT pg_catalog.string_agg(c.oid || ' ' || $VERSIONS$, ',' ORDER BY c.oid)
+                 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                WHERE c.oid = ANY ($IDS$)),
+              (SELECT pg_catalog.string_agg(m.roleid || ':' || m.member || ':' || m.xmin, ','
+                                            ORDER BY m.roleid, m.member, m.xmin::text)
+                 FROM pg_catalog.pg_auth_members m),
+              (SELECT pg_catalog.string_agg(pg_catalog.concat_ws(':', r.oid, r.rolname, r.rolsuper, r.rolbypassrls,
+                                                                 r.rolinherit), ',' ORDER BY r.oid)
+                 FROM pg_catalog.pg_roles r));
+            """.replace("$VERSIONS$", RIGHT_VERSIONS).replace("$IDS$", ids(oids));
+    }
+
     /// The first leaf of a partition root whose old rows lack a column of the root's identity.
     private static final String UNEVEN = """
         CASE WHEN c.relkind = 'p' THEN (
