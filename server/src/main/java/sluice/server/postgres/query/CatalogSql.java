@@ -145,16 +145,24 @@ final class CatalogSql {
             WHERE d.adrelid = c.oid AND a.attgenerated <> ''))
         """.stripTrailing();
 
-    /// What {@link #grants} and {@link #allowedRoles} rest on, as the snapshot has it: one text.
+    /// What the functions that know no snapshot answer from, as the snapshot has it: one text.
     ///
-    /// The functions that say what a role may do know no snapshot. They answer from what is committed when they are
-    /// called, so a reading counts only if a later snapshot says the same here.
+    /// What a role may do ({@link #grants}, {@link #allowedRoles}, {@link #functions}) and how a
+    /// policy reads ({@link
+    /// #policyTexts}) is told as of what is committed when it is asked, so a reading counts only
+    /// if a later snapshot
+    /// says the same here.
     static String standing(List<Integer> oids) {
         return """
             SELECT pg_catalog.concat_ws(' ',
               (SELECT pg_catalog.string_agg(c.oid || ' ' || $VERSIONS$, ',' ORDER BY c.oid)
                  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
                 WHERE c.oid = ANY ($IDS$)),
+              (SELECT pg_catalog.string_agg(a.attrelid || ':' || a.attnum || ':' || a.xmin, ','
+                                            ORDER BY a.attrelid, a.attnum)
+                 FROM pg_catalog.pg_attribute a WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0),
+              (SELECT pg_catalog.string_agg(f.oid || ':' || f.xmin, ',' ORDER BY f.oid)
+                 FROM pg_catalog.pg_proc f WHERE f.proacl IS NOT NULL),
               (SELECT pg_catalog.string_agg(m.roleid || ':' || m.member || ':' || m.xmin, ','
                                             ORDER BY m.roleid, m.member, m.xmin::text)
                  FROM pg_catalog.pg_auth_members m),

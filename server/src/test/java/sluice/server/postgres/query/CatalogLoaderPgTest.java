@@ -8,23 +8,17 @@ import static sluice.server.postgres.query.Catalogs.roleOid;
 import static sluice.server.postgres.query.Catalogs.table;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Column;
-import sluice.core.catalog.Grants;
 import sluice.core.catalog.Index;
 import sluice.core.catalog.Policy;
 import sluice.core.catalog.PublishedTable;
@@ -32,8 +26,6 @@ import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.value.Oid;
 import sluice.core.value.PgType;
-import sluice.core.wal.Xid;
-import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
 
 class CatalogLoaderPgTest {
@@ -66,67 +58,6 @@ class CatalogLoaderPgTest {
                             new Column(5, "v", Oid.VARCHAR, 9, nullable, none, 950));
             assertThat(weird.rowSecurity()).isEqualTo(Relation.RowSecurity.OFF);
             assertThat(weird.kind()).isEqualTo(Relation.Kind.TABLE);
-        }
-    }
-
-    /// The functions that say what a role may do know no snapshot.
-    @Test
-    void an_image_says_of_privileges_what_held_at_its_snapshot_while_they_come_and_go() throws Exception {
-        AtomicBoolean over = new AtomicBoolean();
-        CompletableFuture<Void> moving = CompletableFuture.completedFuture(null);
-        try (PostgresDatabase database = database(PostgresCluster.NEWEST);
-                Pool pool = Questions.pool(database);
-                Connection own = database.connect();
-                Statement statement = own.createStatement()) {
-            database.execute(
-                    "CREATE TABLE t (id int PRIMARY KEY)",
-                    "REVOKE ALL ON t FROM authenticated",
-                    "CREATE PUBLICATION sluice FOR TABLE t");
-            CatalogLoader loader = CatalogLoader.start(pool, "sluice", Catalogs.ROLES, Questions.TIMEOUT);
-            Map<Xid, Boolean> granted = new ConcurrentHashMap<>();
-            moving = CompletableFuture.runAsync(
-                    () -> {
-                        boolean grants = true;
-                        while (!over.get()) {
-                            granted.put(movePrivilege(statement, grants), grants);
-                            grants = !grants;
-                        }
-                    },
-                    task -> Thread.ofVirtual().name("owner").start(task));
-            List<Relation> read = new ArrayList<>();
-            try {
-                for (int i = 0; i < 100 && read.size() < 40; i++) {
-                    try {
-                        read.add(table(loader.load(new CatalogScope.Everything(), Questions.TIMEOUT), "t"));
-                    } catch (QueryException moved) {
-                        assertThat(moved.kind()).as(moved.getMessage()).isEqualTo(QueryException.Kind.TRANSIENT);
-                    }
-                }
-            } finally {
-                over.set(true);
-                moving.join();
-            }
-            assertThat(read).hasSizeGreaterThan(10);
-            for (Relation t : read) {
-                Grants grants = Objects.requireNonNull(t.grantsByRole().get("authenticated"));
-                assertThat(!grants.selectColumns().isEmpty())
-                        .isEqualTo(granted.getOrDefault(t.rightVersions().get("table"), false));
-            }
-            assertThat(read).extracting(t -> t.rightVersions().get("table")).hasSizeGreaterThan(2);
-        }
-    }
-
-    /// Grants or revokes, waits a moment, and says which transaction it was.
-    private static Xid movePrivilege(Statement statement, boolean grants) {
-        try {
-            statement.execute(grants ? "GRANT SELECT ON t TO authenticated" : "REVOKE SELECT ON t FROM authenticated");
-            try (ResultSet row = statement.executeQuery(
-                    "SELECT xmin::text, pg_sleep(0.1) FROM pg_class WHERE oid = 't'::regclass")) {
-                row.next();
-                return new Xid(Integer.parseUnsignedInt(row.getString(1)));
-            }
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
         }
     }
 
