@@ -30,10 +30,21 @@ class DemoPageIT {
                 browser.await(panel(person) + ".querySelector('.tier').textContent === 'B'");
             }
             browser.await("document.getElementById('sql').textContent.includes('auth.uid()')");
+            DocumentedClient client = DocumentedClient.start(
+                    browser, demo.facts().path("tokens").path("alice").asText());
             writesGoToTheirOwner(browser);
             buttonsUpdateAndDelete(browser);
             theRestrictivePolicyHidesWhatIsDone(browser);
+            client.awaitTitle("still open");
+            write(browser, "alice", "the copy is live", false);
+            client.awaitTitle("the copy is live");
+            client.cut();
+            write(browser, "alice", "while the copy was away", false);
+            client.awaitTitle("while the copy was away");
+            assertThat(client.resumed()).isTrue();
             everyoneReads(browser);
+            client.awaitEqual(
+                    DemoTools.sql(data, "alice", "select coalesce(jsonb_object_agg(id, title), '{}') from notes"));
             assertThat(browser.complaints()).isEmpty();
         }
     }
