@@ -63,9 +63,14 @@ final class Replication implements EngineThread.Observer {
         return ended;
     }
 
-    /// How late commits are dispatched; zero when the engine has caught up.
-    Duration lag() {
-        return lateness.at(clock.instant());
+    /// How late changes are: the age of the commit being dispatched, or how long PostgreSQL has
+    /// not been heard, where
+    /// that is longer. Zero when it is heard and the engine has caught up.
+    ///
+    /// @param unheard what {@link WalReader#unheard} says
+    Duration lag(Duration unheard) {
+        Duration late = lateness.at(clock.instant());
+        return late.compareTo(unheard) >= 0 ? late : unheard;
     }
 
     /// Whether changes arrive late, as {@link #watchLag} saw it last.
@@ -77,12 +82,12 @@ final class Replication implements EngineThread.Observer {
     /// fallen below half of it.
     /// Tells the engine when that changes, and once a second while they are late. A timer's.
     ///
+    /// @param lag as of now
     /// @param degraded zero never reports it
-    void watchLag(Consumer<Input> engine, Duration degraded) {
+    void watchLag(Duration lag, Consumer<Input> engine, Duration degraded) {
         if (degraded.isZero()) {
             return;
         }
-        Duration lag = lag();
         boolean before = late.get();
         if (lag.compareTo(degraded) >= 0) {
             late.set(true);

@@ -387,8 +387,9 @@ public final class SluiceServer implements AutoCloseable {
 
     /// One look at what clients are told of by themselves; a timer's thread, which nothing that may wait runs on.
     private void watchLoad() {
-        metrics.readerLagSeconds(replication.lag().toNanos() / 1e9);
-        replication.watchLag(engineThread::submit, settings.operation().lagDegraded());
+        Duration lag = replication.lag(reader.unheard());
+        metrics.readerLagSeconds(lag.toNanos() / 1e9);
+        replication.watchLag(lag, engineThread::submit, settings.operation().lagDegraded());
         memory.look(http.streams());
     }
 
@@ -410,7 +411,7 @@ public final class SluiceServer implements AutoCloseable {
 
     private Readiness readiness() {
         boolean serving = replication.isServing() && reader.isHeard();
-        Duration lag = replication.lag();
+        Duration lag = replication.lag(reader.unheard());
         Duration readyMaxLag = settings.operation().readyMaxLag();
         boolean tooLate = readyMaxLag != null && lag.compareTo(readyMaxLag) >= 0;
         return new Readiness(

@@ -42,7 +42,8 @@ public final class Metrics {
     private final Gauge walLsn = figures.gauge("sluice_wal_lsn", "Positions in the log, as a number of bytes.", "kind");
     private final Gauge walLagBytes = figures.gauge("sluice_wal_lag_bytes", "Log received but not yet confirmed.");
     private final Gauge readerLagSeconds = figures.gauge(
-            "sluice_reader_lag_seconds", "How long ago the commit being dispatched was made; 0 when caught up.");
+            "sluice_reader_lag_seconds",
+            "How long ago the commit being dispatched was made, or PostgreSQL was heard; 0 when caught up.");
     private final Gauge slotRetainedBytes =
             figures.gauge("sluice_slot_retained_bytes", "Log the slot keeps from removal.");
     /// Below zero while `max_slot_wal_keep_size` is unlimited: then the figure is absent.

@@ -12,9 +12,9 @@ import sluice.testkit.PostgresDatabase;
 import sluice.testkit.TcpProxy;
 import sluice.testkit.sse.SseClient;
 
-/// A server whose changes arrive late says so to its clients and to its balancer. The line is held by a changed table
-/// whose catalog cannot be read.
+/// A server whose changes arrive late says so to its clients and to its balancer.
 class DelayPgTest {
+    /// The line is held by a changed table whose catalog cannot be read.
     @Test
     void late_changes_are_told_to_every_stream_and_to_the_balancer_until_they_are_on_time_again() throws Exception {
         try (PostgresDatabase database = Notes.database("delay");
@@ -54,6 +54,33 @@ class DelayPgTest {
                 Await.until("ready again", () -> sluice.readyStatus() == 200);
                 Notes.insert(database, 3, ALICE);
                 assertThat(Notes.idsUntil(alice, 3)).startsWith(1).endsWith(3);
+                assertThat(alice.received()).noneMatch(event -> event.is("error"));
+            }
+        }
+    }
+
+    @Test
+    void b39_a_database_that_is_not_heard_makes_changes_late_until_what_it_committed_has_come() throws Exception {
+        try (PostgresDatabase database = Notes.database("unheard");
+                TcpProxy replication = TcpProxy.to(database.cluster().port());
+                TcpProxy pool = TcpProxy.to(database.cluster().port())) {
+            Map<String, String> settings = new LinkedHashMap<>(RunningSluice.through(database, replication, pool));
+            settings.put("SLUICE_LAG_DEGRADED", "300ms");
+            try (RunningSluice sluice = RunningSluice.on(database, settings);
+                    SseClient alice = Notes.open(sluice, ALICE)) {
+                replication.refuse();
+                replication.cut();
+                Notes.insert(database, 1, ALICE);
+
+                assertThat(lag(alice)).isGreaterThanOrEqualTo(300);
+                assertThat(sluice.figure("sluice_reader_lag_seconds")).isGreaterThanOrEqualTo(0.3);
+                assertThat(Notes.ids(alice)).isEmpty();
+
+                replication.pass();
+                alice.await(
+                        event -> event.is("delay") && event.json().get("lag_ms").asLong() == 0);
+                Notes.insert(database, 2, ALICE);
+                assertThat(Notes.idsUntil(alice, 2)).containsExactly(1, 2);
                 assertThat(alice.received()).noneMatch(event -> event.is("error"));
             }
         }

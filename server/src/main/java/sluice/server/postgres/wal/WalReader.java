@@ -30,7 +30,7 @@ public final class WalReader implements Runnable {
     private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(30).toNanos();
     private static final long GOOD_STREAM_NANOS = Duration.ofMinutes(1).toNanos();
     private static final long PARK_SLICE_NANOS = Duration.ofMillis(50).toNanos();
-    private static final long SILENT_NANOS_MIN = Duration.ofSeconds(5).toNanos();
+    private static final Duration SILENCE_MIN = Duration.ofSeconds(5);
 
     /// Attempts in a row at which pool and replication led to different servers, while one may be taking over from
     /// the other: about half a minute.
@@ -53,7 +53,7 @@ public final class WalReader implements Runnable {
     private final AtomicReference<@Nullable CatalogImage> newCatalog = new AtomicReference<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final AtomicReference<@Nullable SlotCreation> creation = new AtomicReference<>();
-    private final AtomicReference<@Nullable ReplicationConnection> streamingOn = new AtomicReference<>();
+    private final Contact contact;
     private final AtomicReference<@Nullable PoolServer> server = new AtomicReference<>();
     private final AtomicReference<Wish> wish = new AtomicReference<>(Wish.RUN);
 
@@ -119,9 +119,15 @@ public final class WalReader implements Runnable {
         this.assembler = new TransactionAssembler(keys, spill, bounds, images);
         this.sink = sink;
         this.clock = clock;
+        this.contact = new Contact(clock, silenceMax(source));
         this.observer = observer;
         this.mark = new SlotMark(spill.folder(), source.slot());
         this.lock = new ReaderLock(source.lock().withoutReplication(), source.slot());
+    }
+
+    private static Duration silenceMax(Source source) {
+        Duration answered = source.statusInterval().multipliedBy(2);
+        return answered.compareTo(SILENCE_MIN) >= 0 ? answered : SILENCE_MIN;
     }
 
     /// The server that answered last, whose log is read; null before the first. Any thread.
@@ -151,11 +157,13 @@ public final class WalReader implements Runnable {
     /// Whether it streams, and the server is heard: each acknowledgement asks for an answer, so twice the interval
     /// between them (at least five seconds) without any says that something is wrong.
     public boolean isHeard() {
-        ReplicationConnection connection = streamingOn.get();
-        return connection != null
-                && connection.silentNanos()
-                        <= Math.max(
-                                SILENT_NANOS_MIN, 2 * source.statusInterval().toNanos());
+        return contact.isHeard();
+    }
+
+    /// How long the server has not been heard, over no connection, so that whatever it committed meanwhile is late.
+    /// Zero while it is heard, and before the first time.
+    public Duration unheard() {
+        return contact.unheard();
     }
 
     /// Hands over the newest catalog, for the keys of tables with identity FULL.
@@ -217,7 +225,7 @@ public final class WalReader implements Runnable {
             connection.start(source, protocol, startPosition());
             attempt.streamed = true;
             remember();
-            streamingOn.set(connection);
+            contact.made(connection);
             state.set(ReaderState.STREAMING);
             notice(
                     Notice.Level.INFO,
@@ -231,7 +239,7 @@ public final class WalReader implements Runnable {
             try {
                 streaming.run(this::mayGoOn);
             } finally {
-                streamingOn.set(null);
+                contact.lost();
                 attempt.reported = attempt.reported.max(streaming.reported());
                 remember();
                 assembler.abandon();

@@ -55,12 +55,14 @@ class SilentServerPgTest {
             insert(1);
             Await.until("the commit", () -> harness.commits.size() == 1);
             assertThat(harness.reader.isHeard()).isTrue();
+            assertThat(harness.reader.unheard()).isZero();
 
             proxy.stall(TcpProxy.Direction.TO_CLIENT);
             proxy.stall(TcpProxy.Direction.TO_SERVER);
             insert(2);
             harness.advance(Duration.ofSeconds(6));
             assertThat(harness.reader.isHeard()).isFalse();
+            assertThat(harness.reader.unheard()).isGreaterThanOrEqualTo(Duration.ofSeconds(6));
             assertThat(harness.reader.state()).isEqualTo(ReaderState.STREAMING);
             harness.advance(TOO_LONG);
             Await.until("the connection is given up", () -> failures(harness) >= 1);
@@ -71,6 +73,9 @@ class SilentServerPgTest {
             });
             assertThat(harness.rows()).containsExactly("INSERT 1");
             assertThat(harness.reader.isHeard()).isFalse();
+            // from the last byte that came, over all connections since
+            assertThat(harness.reader.unheard())
+                    .isGreaterThanOrEqualTo(Duration.ofSeconds(6).plus(TOO_LONG));
 
             proxy.cut();
             proxy.pass();
@@ -83,6 +88,7 @@ class SilentServerPgTest {
             Await.until("the last row", () -> harness.rows().contains("INSERT 4"));
             assertThat(harness.rows()).containsExactly("INSERT 1", "INSERT 2", "INSERT 3", "INSERT 4");
             assertThat(harness.reader.isHeard()).isTrue();
+            assertThat(harness.reader.unheard()).isZero();
         }
     }
 
