@@ -39,8 +39,16 @@ final class ServerBodies {
             if (raising > 1) {
                 throw new NotCompilable("two arguments of a function written in SQL may raise");
             }
-            return new Expression.Case(
-                    List.of(Connectives.or(nulls)), List.of(new Expression.Constant(result.type(), null)), result);
+            return new Expression.Case(List.of(Connectives.or(nulls)), List.of(none(result)), result);
+        }
+
+        /// NULL, for which a body that may raise is evaluated all the same: where the planner has put
+        /// it in the place
+        /// of the call it raises for what it makes of the other arguments.
+        private static Expression none(Expression result) {
+            Expression none = new Expression.Constant(result.type(), null);
+            Expression test = new Expression.NullTest(result, Expression.NullSense.IS_NULL);
+            return Parts.mayRaise(result) ? new Expression.Case(List.of(test), List.of(none), none) : none;
         }
     }
 

@@ -112,6 +112,15 @@ class NamedSemanticsPgTest {
         }
     }
 
+    /// What PostgreSQL makes a part of the expression hides no error behind a NULL.
+    @Test
+    void a_strict_function_written_in_sql_raises_for_what_its_body_does_though_another_argument_is_null() {
+        table("fields", "tx text, d date", """
+            (NULL, '5874897-12-31'), (NULL, '2024-01-01'), ('year', '2024-01-01'), ('year', NULL)\
+            """);
+        agree("fields", "date_part(tx, d) IS NULL", "(date_part(tx, d) > 0) IS NOT FALSE");
+    }
+
     @Test
     void integers_beyond_two_to_the_53_are_told_apart() {
         agree(

@@ -158,7 +158,8 @@ final class ExpressionTrial {
         int next = 0;
         for (Sample sample : samples) {
             boolean bool = sample.term().type().equals("bool");
-            booleans.add(bool ? sample : sample.with(compared(sample.term(), values.get(next))));
+            Term truth = bool ? sample.term() : compared(sample.term(), values.get(next));
+            booleans.add(sample.with(random.chance(0.25) ? ExpressionWriter.negated(truth) : truth));
             next += bool ? 0 : 1;
         }
         court.judge(claims, booleans);

@@ -46,7 +46,13 @@ final class ExpressionWriter {
 
     /// A boolean expression of some depth.
     Sample random() {
-        return new Sample(truth(1 + random.weighted(3, 4, 3, 1)), null);
+        Term truth = truth(1 + random.weighted(3, 4, 3, 1));
+        return new Sample(random.chance(0.25) ? negated(truth) : truth, null);
+    }
+
+    /// TRUE where the term is not: so that an error that was passed over for a NULL or FALSE shows itself.
+    static Term negated(Term truth) {
+        return Term.of("bool", "", "((" + truth.sql() + ") IS NOT TRUE)", List.of(truth));
     }
 
     private boolean may(String feature) {
