@@ -208,35 +208,37 @@ class CatalogLoaderPgTest {
 
     @Test
     void fingerprints_move_when_and_only_when_something_they_cover_moved() {
-        try (PostgresDatabase database = database(18)) {
+        try (PostgresDatabase database = database(18);
+                Catalogs.Reader reader = new Catalogs.Reader(database)) {
             database.execute(
                     "CREATE TABLE t (id int PRIMARY KEY, a int)",
                     "CREATE TABLE root (id int, k int) PARTITION BY LIST (k)",
                     "CREATE TABLE leaf PARTITION OF root FOR VALUES IN (1)",
                     "CREATE PUBLICATION sluice FOR TABLE t, root WITH (publish_via_partition_root)");
-            assertMoves(database, "t", "SELECT 1", "");
-            assertMoves(database, "t", "INSERT INTO t VALUES (1, 1)", "");
-            assertMoves(database, "t", "ANALYZE t", "");
-            assertMoves(database, "t", "CREATE POLICY p ON t USING (true)", "rights");
-            assertMoves(database, "t", "ALTER POLICY p ON t USING (a > 1)", "rights");
-            assertMoves(database, "t", "ALTER TABLE t ENABLE ROW LEVEL SECURITY", "rights");
-            assertMoves(database, "t", "REVOKE SELECT ON t FROM anon", "rights");
-            assertMoves(database, "t", "GRANT SELECT (a) ON t TO anon", "rights");
-            assertMoves(database, "t", "ALTER TABLE t OWNER TO service_role", "rights");
-            assertMoves(database, "t", "REVOKE USAGE ON SCHEMA public FROM anon", "rights");
-            assertMoves(database, "t", "ALTER TABLE t REPLICA IDENTITY FULL", "definition");
+            assertMoves(database, reader, "t", "SELECT 1", "");
+            assertMoves(database, reader, "t", "INSERT INTO t VALUES (1, 1)", "");
+            assertMoves(database, reader, "t", "ANALYZE t", "");
+            assertMoves(database, reader, "t", "CREATE POLICY p ON t USING (true)", "rights");
+            assertMoves(database, reader, "t", "ALTER POLICY p ON t USING (a > 1)", "rights");
+            assertMoves(database, reader, "t", "ALTER TABLE t ENABLE ROW LEVEL SECURITY", "rights");
+            assertMoves(database, reader, "t", "REVOKE SELECT ON t FROM anon", "rights");
+            assertMoves(database, reader, "t", "GRANT SELECT (a) ON t TO anon", "rights");
+            assertMoves(database, reader, "t", "ALTER TABLE t OWNER TO service_role", "rights");
+            assertMoves(database, reader, "t", "REVOKE USAGE ON SCHEMA public FROM anon", "rights");
+            assertMoves(database, reader, "t", "ALTER TABLE t REPLICA IDENTITY FULL", "definition");
             // a grant on the table covers the new column too
-            assertMoves(database, "t", "ALTER TABLE t ADD b int", "definitionrights");
-            assertMoves(database, "t", "TRUNCATE t", "");
-            assertMoves(database, "t", "ALTER PUBLICATION sluice SET (publish = 'insert')", "definition");
-            assertMoves(database, "root", "TRUNCATE leaf", "");
+            assertMoves(database, reader, "t", "ALTER TABLE t ADD b int", "definitionrights");
+            assertMoves(database, reader, "t", "TRUNCATE t", "");
+            assertMoves(database, reader, "t", "ALTER PUBLICATION sluice SET (publish = 'insert')", "definition");
+            assertMoves(database, reader, "root", "TRUNCATE leaf", "");
         }
     }
 
-    private static void assertMoves(PostgresDatabase database, String name, String sql, String expected) {
-        Relation before = table(load(database), name);
+    private static void assertMoves(
+            PostgresDatabase database, Catalogs.Reader reader, String name, String sql, String expected) {
+        Relation before = table(reader.load(), name);
         database.execute(sql);
-        Relation after = table(load(database), name);
+        Relation after = table(reader.load(), name);
         String moved = (before.fingerprint().equals(after.fingerprint()) ? "" : "definition")
                 + (before.rightsFingerprint().equals(after.rightsFingerprint()) ? "" : "rights");
         assertThat(moved).as(sql).isEqualTo(expected);
@@ -246,7 +248,8 @@ class CatalogLoaderPgTest {
     @ParameterizedTest
     @ValueSource(ints = {15, 16, 17, 18})
     void a_right_that_went_and_came_back_has_another_version_and_statistics_move_none(int major) {
-        try (PostgresDatabase database = database(major)) {
+        try (PostgresDatabase database = database(major);
+                Catalogs.Reader reader = new Catalogs.Reader(database)) {
             database.execute(
                     "CREATE TABLE t (id int PRIMARY KEY, a text)",
                     "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
@@ -254,30 +257,40 @@ class CatalogLoaderPgTest {
                     "GRANT SELECT (a) ON t TO anon",
                     "CREATE PUBLICATION sluice FOR ALL TABLES");
             String policy = "policy" + database.value("SELECT oid FROM pg_policy WHERE polrelid = 't'::regclass");
-            assertWritten(database, "ALTER POLICY p ON t USING (false)", "ALTER POLICY p ON t USING (id > 0)", policy);
-            assertWritten(database, "REVOKE SELECT (a) ON t FROM anon", "GRANT SELECT (a) ON t TO anon", "column2");
-            assertWritten(database, "REVOKE SELECT ON t FROM anon", "GRANT SELECT ON t TO anon", "table");
             assertWritten(
                     database,
+                    reader,
+                    "ALTER POLICY p ON t USING (false)",
+                    "ALTER POLICY p ON t USING (id > 0)",
+                    policy);
+            assertWritten(
+                    database, reader, "REVOKE SELECT (a) ON t FROM anon", "GRANT SELECT (a) ON t TO anon", "column2");
+            assertWritten(database, reader, "REVOKE SELECT ON t FROM anon", "GRANT SELECT ON t TO anon", "table");
+            assertWritten(
+                    database,
+                    reader,
                     "ALTER TABLE t DISABLE ROW LEVEL SECURITY",
                     "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
                     "table");
             assertWritten(
                     database,
+                    reader,
                     "REVOKE USAGE ON SCHEMA public FROM anon",
                     "GRANT USAGE ON SCHEMA public TO anon",
                     "schema");
-            assertWritten(database, "INSERT INTO t SELECT g, g FROM generate_series(1, 1000) g", "VACUUM ANALYZE t");
-            assertWritten(database, "CREATE INDEX ON t (a)", "ALTER TABLE t ALTER a SET STATISTICS 10");
-            assertWritten(database, "CREATE STATISTICS s ON id, a FROM t", "VACUUM (FREEZE) t");
+            assertWritten(
+                    database, reader, "INSERT INTO t SELECT g, g FROM generate_series(1, 1000) g", "VACUUM ANALYZE t");
+            assertWritten(database, reader, "CREATE INDEX ON t (a)", "ALTER TABLE t ALTER a SET STATISTICS 10");
+            assertWritten(database, reader, "CREATE STATISTICS s ON id, a FROM t", "VACUUM (FREEZE) t");
         }
     }
 
     /// Which rights were written between two readings, each by a transaction that is not the one before.
-    private static void assertWritten(PostgresDatabase database, String there, String back, String... expected) {
-        Relation before = table(load(database), "t");
+    private static void assertWritten(
+            PostgresDatabase database, Catalogs.Reader reader, String there, String back, String... expected) {
+        Relation before = table(reader.load(), "t");
         database.execute(there, back);
-        Relation after = table(load(database), "t");
+        Relation after = table(reader.load(), "t");
         List<String> written = after.rightVersions().entrySet().stream()
                 .filter(right -> !right.getValue().equals(before.rightVersions().get(right.getKey())))
                 .map(Map.Entry::getKey)

@@ -25,8 +25,36 @@ final class Catalogs {
     }
 
     static CatalogImage load(PostgresDatabase database, CatalogScope scope) {
-        try (Pool pool = Questions.pool(database)) {
-            return CatalogLoader.start(pool, "sluice", ROLES, Questions.TIMEOUT).load(scope, Questions.TIMEOUT);
+        try (Reader reader = new Reader(database)) {
+            return reader.loader.load(scope, Questions.TIMEOUT);
+        }
+    }
+
+    /// Reads one database again and again: what never changes is read once.
+    static final class Reader implements AutoCloseable {
+        private final Pool pool;
+        private final CatalogLoader loader;
+
+        Reader(PostgresDatabase database) {
+            pool = Questions.pool(database);
+            loader = CatalogLoader.start(pool, "sluice", ROLES, Questions.TIMEOUT);
+        }
+
+        CatalogImage load() {
+            return loader.load(new CatalogScope.Everything(), Questions.TIMEOUT);
+        }
+
+        /// One value, in a session as catalogs are read in.
+        String ask(String sql) {
+            return pool.ask(Pool.Lane.CATALOG, sql, Questions.TIMEOUT, connection -> Rows.run(connection, sql))
+                    .getLast()
+                    .getFirst()
+                    .text(0);
+        }
+
+        @Override
+        public void close() {
+            pool.close();
         }
     }
 
