@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import sluice.core.authorization.Rule;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.StreamEvent;
 import sluice.core.resume.BufferedCommit;
@@ -274,15 +273,11 @@ final class CatchUp {
     }
 
     private void give(Lane lane, long number, Change change) {
-        int oid = change.relation().oid();
-        List<Subscription> readers = lane.takeReaders(eventsRoom(lane));
-        TableState table = host.table(oid);
-        if (table != null) {
-            // PostgreSQL is asked about the row as it is now: only its newest image may be asked about
-            readers.removeIf(reader -> reader.rule().decision() instanceof Rule.Decision.Probed
-                    && lane.isSuperseded(change, number, table, buffer));
-        }
-        dispatch.replay(change, readers);
+        TableState table = host.table(change.relation().oid());
+        dispatch.replay(
+                change,
+                lane.takeReaders(eventsRoom(lane)),
+                () -> table != null && lane.isSuperseded(change, number, table, buffer));
     }
 
     private boolean hasRoom(Lane lane) {

@@ -2,8 +2,10 @@ package sluice.core.dispatch;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import sluice.core.authorization.Rule;
 import sluice.core.catalog.Role;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.WarningCode;
@@ -38,6 +40,8 @@ import sluice.core.wal.Xid;
 final class CommitDispatch implements Probes.Listener {
     /// Stands where no commit has been dispatched.
     static final BufferedCommit NONE = new BufferedCommit(0, new Xid(0), Lsn.ZERO, Instant.EPOCH);
+
+    private static final BooleanSupplier NEVER = () -> false;
 
     /// What the dispatch needs of the engine.
     interface Host extends CrossChecks.Host, Leases.Host {
@@ -90,6 +94,7 @@ final class CommitDispatch implements Probes.Listener {
     private boolean open;
     private boolean encoderOnCommit;
     private boolean replaying;
+    private BooleanSupplier superseded = NEVER;
 
     private @Nullable TableState table;
     private @Nullable Change change;
@@ -185,10 +190,12 @@ final class CommitDispatch implements Probes.Listener {
     /// One change of the commit being replayed.
     ///
     /// @param subscriptions of one stream, each on the change's table
-    void replay(Change next, List<Subscription> subscriptions) {
+    /// @param newer whether a later commit changed the row again
+    void replay(Change next, List<Subscription> subscriptions, BooleanSupplier newer) {
         if (take(next) == null) {
             return;
         }
+        superseded = newer;
         for (Subscription subscription : subscriptions) {
             if (next instanceof Change.Truncate) {
                 truncate(subscription);
@@ -200,6 +207,7 @@ final class CommitDispatch implements Probes.Listener {
 
     void endReplay() {
         replaying = false;
+        superseded = NEVER;
         finish();
     }
 
@@ -327,7 +335,7 @@ final class CommitDispatch implements Probes.Listener {
             case WITHHOLD -> withhold(subscription, ChangedRow.operation(current));
             case PROBE -> {
                 noteOldKey(subscription);
-                probe(subscription, HeldEvent.waiting(subscription, current, present(mapping)), judge.delivery());
+                probe(subscription, HeldEvent.waiting(subscription, current, present(mapping)));
             }
         }
     }
@@ -397,7 +405,15 @@ final class CommitDispatch implements Probes.Listener {
         }
     }
 
-    private void probe(Subscription subscription, HeldEvent event, Delivery form) {
+    private void probe(Subscription subscription, HeldEvent event) {
+        ProbedForm form = judge.probedForm();
+        // PostgreSQL is asked about the row as it is now: only its newest image may be asked about
+        if (subscription.rule().decision() instanceof Rule.Decision.Probed && superseded.getAsBoolean()) {
+            if (form.hidden() == ProbedForm.Hidden.MAY_HAVE_LEFT) {
+                withhold(subscription, ChangedRow.operation(event.change()));
+            }
+            return;
+        }
         // the row of an earlier commit is asked about as it is now: nothing after it has changed it
         Lsn asOf = replaying ? host.position() : commit.lsn();
         Probes.Commit about = new Probes.Commit(commit.xid(), asOf, now.plus(settings.stampWait()));

@@ -118,17 +118,21 @@ final class HeldRelease {
                 judge.beginChange(subscribed.relation(), event.change(), event.mapping());
                 switch (judge.judge(subscription, event.change())) {
                     case NOTHING -> event.drop();
-                    case SEND -> event.decide(judge.delivery());
+                    case SEND -> {
+                        noteOldKey(commit, subscription, subscribed);
+                        event.decide(judge.delivery());
+                    }
                     case WITHHOLD -> {
                         event.drop();
                         withheld.withhold(
                                 subscription, ChangedRow.operation(event.change()), commit.commitLsn(), subscribed);
                     }
                     case PROBE -> {
+                        noteOldKey(commit, subscription, subscribed);
                         event.waitAgain();
                         Probes.Commit about =
                                 new Probes.Commit(commit.xid(), commit.commitLsn(), now.plus(settings.stampWait()));
-                        if (!probes.ask(event, judge.delivery(), subscribed, about, now)) {
+                        if (!probes.ask(event, judge.probedForm(), subscribed, about, now)) {
                             event.drop();
                             withheld.withhold(
                                     subscription, ChangedRow.operation(event.change()), commit.commitLsn(), subscribed);
@@ -136,6 +140,12 @@ final class HeldRelease {
                     }
                 }
             }
+        }
+    }
+
+    private void noteOldKey(HeldCommit commit, Subscription subscription, TableState table) {
+        if (judge.oldKeyWithheld()) {
+            withheld.withhold(subscription, Operation.DELETE, commit.commitLsn(), table);
         }
     }
 

@@ -45,7 +45,7 @@ final class Probes {
 
     private static final class Probe {
         final HeldEvent event;
-        final Delivery form;
+        final ProbedForm form;
         final TableState table;
         final String sql;
         final String key;
@@ -68,7 +68,7 @@ final class Probes {
 
         Probe(
                 HeldEvent event,
-                Delivery form,
+                ProbedForm form,
                 TableState table,
                 String sql,
                 Commit commit,
@@ -128,7 +128,7 @@ final class Probes {
     /// Asks about the new tuple of a waiting event.
     ///
     /// @return whether it was asked; otherwise the bounds were met and the change is to be withheld
-    boolean ask(HeldEvent event, Delivery form, TableState table, Commit commit, Instant now) {
+    boolean ask(HeldEvent event, ProbedForm form, TableState table, Commit commit, Instant now) {
         String sql = event.subscription().rule().question();
         if (sql == null || unseen.isOverrun() || !admits(now) || outstanding() >= settings.probesOutstandingMax()) {
             metrics.probeWithheld(table.relation());
@@ -274,10 +274,18 @@ final class Probes {
             end(probe);
             return;
         }
-        if (probe.visible) {
-            probe.event.decide(probe.form);
-        } else {
+        if (!probe.visible && probe.form.hidden() == ProbedForm.Hidden.MAY_HAVE_LEFT) {
             probe.event.drop();
+            listener.withheld(probe.event);
+            return;
+        }
+        Delivery decided = probe.visible
+                ? probe.form.shown()
+                : probe.form.hidden() == ProbedForm.Hidden.LEAVES ? Delivery.LEAVE : null;
+        if (decided == null) {
+            probe.event.drop();
+        } else {
+            probe.event.decide(decided);
         }
         listener.decided(probe.event);
     }

@@ -33,7 +33,7 @@ final class RowJudge {
         SEND,
         /// It might be, and cannot be decided.
         WITHHOLD,
-        /// PostgreSQL has to be asked; {@link #delivery} says in which form a yes is sent.
+        /// PostgreSQL has to be asked; {@link #probedForm} says what its answer means.
         PROBE
     }
 
@@ -49,6 +49,7 @@ final class RowJudge {
     private final Observer observer;
     private boolean raised;
     private @Nullable Delivery delivery;
+    private @Nullable ProbedForm probedForm;
     private boolean oldKeyWithheld;
     private boolean gaps;
     private @Nullable RowImage newImage;
@@ -78,13 +79,19 @@ final class RowJudge {
         oldImage = imageOf(ChangedRow.oldTuple(change));
     }
 
-    /// The form of the last SEND or PROBE.
+    /// The form of the last SEND.
     Delivery delivery() {
         Delivery decided = delivery;
         if (decided == null) {
             throw new IllegalStateException("nothing was decided to be sent");
         }
         return decided;
+    }
+
+    /// What the answer to the last PROBE means.
+    ProbedForm probedForm() {
+        ProbedForm asked = probedForm;
+        return asked == null ? ProbedForm.of(delivery()) : asked;
     }
 
     /// Whether the last answer also left the old key's DELETE undecided.
@@ -94,6 +101,7 @@ final class RowJudge {
 
     Outcome judge(Subscription subscription, Change change) {
         delivery = null;
+        probedForm = null;
         oldKeyWithheld = false;
         return switch (change) {
             case Change.Insert insert -> insert(subscription, insert);
@@ -171,14 +179,15 @@ final class RowJudge {
         Truth before = oldTuple(subscription, old);
         Outcome after = newTuple(subscription, update.row(), Delivery.UPDATE);
         return switch (after) {
-            case SEND, PROBE -> arrived(after, before, update, wantsUpdates);
+            case SEND, PROBE -> arrived(subscription, after, before, update);
             case WITHHOLD -> Outcome.WITHHOLD;
             case NOTHING -> wantsTransitions ? left(subscription, before, update) : Outcome.NOTHING;
         };
     }
 
     /// The new tuple is for the subscription, or may be: the old one says in which form.
-    private Outcome arrived(Outcome after, Truth before, Change.Update update, boolean wantsUpdates) {
+    private Outcome arrived(Subscription subscription, Outcome after, Truth before, Change.Update update) {
+        boolean wantsUpdates = subscription.operations().include(Operation.UPDATE);
         delivery = switch (before) {
             case TRUE -> Delivery.UPDATE_WITH_OLD;
             case FALSE, NULL -> Delivery.ENTER;
@@ -188,7 +197,29 @@ final class RowJudge {
             }
         };
         boolean asUpdate = delivery == Delivery.UPDATE || delivery == Delivery.UPDATE_WITH_OLD;
-        return asUpdate && !wantsUpdates ? Outcome.NOTHING : after;
+        boolean unwanted = asUpdate && !wantsUpdates;
+        if (after == Outcome.PROBE) {
+            ProbedForm.Hidden hidden = hidden(subscription, before, update);
+            probedForm = new ProbedForm(unwanted ? null : delivery, hidden);
+            unwanted &= hidden == ProbedForm.Hidden.NOTHING;
+        }
+        return unwanted ? Outcome.NOTHING : after;
+    }
+
+    /// What it means when PostgreSQL hides the new row. Where all that it is asked about was the same before, a row
+    /// that is hidden was hidden.
+    private ProbedForm.Hidden hidden(Subscription subscription, Truth before, Change.Update update) {
+        if (subscription.request().transitions() != Transitions.REPORTED) {
+            return ProbedForm.Hidden.NOTHING;
+        }
+        return switch (before) {
+            case TRUE -> ProbedForm.Hidden.LEAVES;
+            case UNDECIDABLE ->
+                changed(subscription.rule().questionColumns(), update)
+                        ? ProbedForm.Hidden.MAY_HAVE_LEFT
+                        : ProbedForm.Hidden.NOTHING;
+            case FALSE, NULL -> ProbedForm.Hidden.NOTHING;
+        };
     }
 
     /// The new tuple is not for the subscription: tell one that held the old one, and asked for it, that it left.
@@ -362,6 +393,25 @@ final class RowJudge {
         for (int attnum : current(relation).keyColumns()) {
             int position = current(mapping).position(attnum);
             if (position == ColumnMapping.ABSENT || !sameText(old, update.row(), position)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether one of these columns is another than before, or may be. 0 stands for all of them.
+    private boolean changed(List<Integer> attnums, Change.Update update) {
+        Tuple old = update.old();
+        if (old == null || attnums.contains(0)) {
+            return true;
+        }
+        for (int attnum : attnums) {
+            int position = current(mapping).position(attnum);
+            boolean same = position != ColumnMapping.ABSENT
+                    && (sameText(old, update.row(), position)
+                            || (old.kind(position) == Tuple.Kind.NULL
+                                    && update.row().kind(position) == Tuple.Kind.NULL));
+            if (!same) {
                 return true;
             }
         }

@@ -1,6 +1,7 @@
 package sluice.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static sluice.core.dispatch.World.filtered;
 import static sluice.core.dispatch.World.granted;
 import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
@@ -14,9 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.ResumeBuffer;
+import sluice.core.shape.ShapeRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.Transaction;
@@ -194,6 +197,52 @@ class CatchUpTest {
                 .hasSize(1);
         assertThat(stream.changes().getLast()).contains("newest");
         assertThat(ids(stream)).containsExactlyInAnyOrder("0", "2", "3", "4", "5", "6", "7", "8", "1");
+    }
+
+    @Test
+    void a_row_that_left_and_was_changed_again_before_it_is_given_late_is_told_of() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", filtered("a", "body=eq.x", ShapeRequest.Transitions.REPORTED));
+        Effect.AskFolds literal = world.take(Effect.AskFolds.class);
+        world.step(new Input.FoldsAnswer(literal.questionId(), List.of(new FoldAnswer.Value("x"))));
+        world.stopReading(stream);
+        world.commit(rows(0, 9));
+        world.commit(update(tuple("100", "alice", "x"), tuple("100", "alice", "y")));
+        world.commit(update(tuple("100", "alice", "y"), tuple("100", "alice", "z")));
+
+        world.read(stream);
+        answerProbes();
+
+        assertThat(stream.changes()).hasSize(9);
+        assertThat(stream.warned("changes_withheld")).isTrue();
+    }
+
+    @Test
+    void a_row_that_took_another_key_and_was_changed_again_before_it_is_given_late_is_told_of() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.stopReading(stream);
+        world.commit(rows(0, 9));
+        world.commit(update(tuple("100", "alice", "x"), tuple("101", "alice", "x")));
+        world.commit(update(tuple("101", "alice", "x"), tuple("101", "alice", "newest")));
+
+        world.read(stream);
+        answerProbes();
+
+        assertThat(stream.changes()).hasSize(10).last().asString().contains("newest");
+        assertThat(world.counts.of("withheld DELETE")).isEqualTo(1);
+        assertThat(stream.warned("changes_withheld")).isTrue();
+    }
+
+    private void answerProbes() {
+        for (int i = 0; i < 20; i++) {
+            while (world.asked(Effect.Probe.class)) {
+                Effect.Probe probe = world.take(Effect.Probe.class);
+                world.step(new Input.ProbeAnswer(probe.probeId(), new Input.ProbeOutcome.Visible(world.stamp())));
+            }
+            world.idle();
+            world.pass(Duration.ofMillis(50));
+        }
     }
 
     @Test

@@ -16,6 +16,7 @@ import sluice.core.authorization.PinnedColumns;
 import sluice.core.authorization.ProbePermission;
 import sluice.core.authorization.Rule;
 import sluice.core.dispatch.Input.ProbeOutcome;
+import sluice.core.shape.ShapeRequest;
 import sluice.core.value.Truth;
 
 /// Rows that a rule decided in process has no answer for. The rule of these tests is bob's own rows, and cannot say
@@ -50,6 +51,27 @@ class OpenRowsTest {
 
         assertThat(stream.changes()).isEmpty();
         assertThat(world.counts.of("withheld INSERT")).isZero();
+    }
+
+    @Test
+    void a_row_that_was_shown_and_that_postgresql_hides_now_has_left() {
+        Received stream = world.open("s", notesShape("a", ShapeRequest.Transitions.REPORTED));
+        Received deletes = world.open("t", notesShape("b", ShapeRequest.Transitions.REPORTED, "DELETE"));
+        Received others = world.open("u", notesShape("c"));
+        world.commit(update(tuple("1", "bob", "x"), tuple("1", "odd", "hidden")));
+
+        while (world.asked(Effect.Probe.class)) {
+            answer(false);
+        }
+
+        assertThat(stream.changes())
+                .singleElement()
+                .asString()
+                .contains("DELETE", "leave", "\"old\":{\"id\":1")
+                .doesNotContain("record", "hidden");
+        assertThat(deletes.changes()).singleElement().asString().contains("DELETE", "leave");
+        assertThat(others.changes()).isEmpty();
+        assertThat(world.counts.of("withheld UPDATE")).isZero();
     }
 
     @Test

@@ -2,7 +2,9 @@ package sluice.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.core.dispatch.World.NOTES_DEFINITION;
+import static sluice.core.dispatch.World.NOT_SENT;
 import static sluice.core.dispatch.World.delete;
+import static sluice.core.dispatch.World.filtered;
 import static sluice.core.dispatch.World.granted;
 import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
@@ -14,7 +16,12 @@ import static sluice.core.dispatch.World.update;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import sluice.core.authorization.Rule;
 import sluice.core.dispatch.Input.ProbeOutcome;
+import sluice.core.expression.Fold;
+import sluice.core.expression.FoldAnswer;
+import sluice.core.shape.ShapeRequest;
+import sluice.core.value.Oid;
 import sluice.core.wal.Lsn;
 
 /// Streams that wait for PostgreSQL to say whether they may see a row: the answer comes late, comes twice, says no,
@@ -126,6 +133,90 @@ class ProbedStreamTest {
 
         assertThat(stream.changes()).isEmpty();
         assertThat(world.counts.of("withheld DELETE")).isEqualTo(1);
+    }
+
+    /// PostgreSQL decides by the owner and another table.
+    private static Rule ofOwners() {
+        return new Rule(new Rule.Decision.Probed("is_friend(owner)"), "reads another table", List.of(2));
+    }
+
+    @Test
+    void a_row_that_may_have_left_by_a_no_is_counted_and_told_where_leaves_are_asked_for() {
+        world.plan = granted(ofOwners());
+        var stream = world.open("alice", notesShape("a", ShapeRequest.Transitions.REPORTED));
+        var others = world.open("bob", notesShape("b"));
+        world.commit(update(tuple("1", "alice", "x"), tuple("1", "bob", "x")));
+
+        answer(new ProbeOutcome.Hidden(world.stamp()));
+        answer(new ProbeOutcome.Hidden(world.stamp()));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(stream.warned("changes_withheld")).isTrue();
+        assertThat(others.warned("changes_withheld")).isFalse();
+        assertThat(world.counts.of("withheld UPDATE")).isEqualTo(1);
+    }
+
+    @Test
+    void a_row_that_was_outside_the_filter_did_not_leave_by_a_no() {
+        world.plan = granted(ofOwners());
+        var stream = world.open("alice", filtered("a", "body=eq.y", ShapeRequest.Transitions.REPORTED));
+        Effect.AskFolds literal = world.take(Effect.AskFolds.class);
+        world.step(new Input.FoldsAnswer(literal.questionId(), List.of(new FoldAnswer.Value("y"))));
+        world.commit(update(tuple("1", "alice", "x"), tuple("1", "bob", "y")));
+
+        answer(new ProbeOutcome.Hidden(world.stamp()));
+
+        assertThat(stream.warned("changes_withheld")).isFalse();
+    }
+
+    @Test
+    void a_row_whose_updates_are_not_asked_for_is_asked_about_because_it_may_have_left() {
+        world.plan = granted(ofOwners());
+        var stream = world.open("alice", notesShape("a", ShapeRequest.Transitions.REPORTED, "DELETE"));
+        world.commit(update(tuple("1", "carol", "x"), tuple("1", "alice", "x")));
+        answer(new ProbeOutcome.Visible(world.stamp()));
+        assertThat(stream.changes()).isEmpty();
+        assertThat(stream.warned("changes_withheld")).isFalse();
+
+        world.commit(update(tuple("1", "alice", "x"), tuple("1", "bob", "x")));
+        answer(new ProbeOutcome.Hidden(world.stamp()));
+
+        assertThat(stream.changes()).isEmpty();
+        assertThat(stream.warned("changes_withheld")).isTrue();
+    }
+
+    @Test
+    void a_row_in_which_nothing_moved_that_postgresql_reads_did_not_leave_by_a_no() {
+        world.plan = granted(ofOwners());
+        var stream = world.open("alice", notesShape("a", ShapeRequest.Transitions.REPORTED));
+        world.commit(update(tuple("1", "bob", "x"), tuple("1", "bob", "y")));
+
+        answer(new ProbeOutcome.Hidden(world.stamp()));
+
+        assertThat(stream.warned("changes_withheld")).isFalse();
+    }
+
+    @Test
+    void the_old_key_of_a_row_that_waited_for_its_rule_is_counted_and_told() {
+        world.plan = granted(probed());
+        var stream = world.open("alice", notesShape("a"));
+        world.plan = granted(probed(), new Fold("auth.uid()", Oid.TEXT));
+        world.moveRights("r2", ALL_COLUMNS);
+        world.step(new Input.RightsAnswer("moved"));
+        answerReload();
+        world.commit(update(tuple("1", NOT_SENT, NOT_SENT), tuple("2", "alice", "x")));
+        Effect.AskFolds asked = world.take(Effect.AskFolds.class);
+        world.step(new Input.FoldsAnswer(asked.questionId(), List.of(new FoldAnswer.Value("alice"))));
+
+        answer(new ProbeOutcome.Visible(world.stamp()));
+
+        assertThat(stream.changes()).singleElement().asString().contains("INSERT", "\"id\":2");
+        assertThat(world.counts.of("withheld DELETE")).isEqualTo(1);
+        assertThat(stream.warned("changes_withheld")).isTrue();
+    }
+
+    private void answer(ProbeOutcome outcome) {
+        world.step(new Input.ProbeAnswer(world.take(Effect.Probe.class).probeId(), outcome));
     }
 
     @Test
