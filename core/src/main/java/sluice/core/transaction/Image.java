@@ -44,10 +44,17 @@ record Image(RelationDefinition relation, Tuple tuple) {
 
     /// Only what the replica identity carries; the rest may be of another moment.
     Image identityOnly() {
+        return identityOnly(relation);
+    }
+
+    /// The same by the replica identity that the relation had at that moment.
+    Image identityOnly(RelationDefinition then) {
         List<RelationDefinition.Column> columns = relation.columns();
         Builder builder = new Builder(tuple.columnCount());
         for (int i = 0; i < tuple.columnCount(); i++) {
-            if (columns.get(i).inIdentity()) {
+            RelationDefinition.Column before =
+                    i < then.columns().size() ? then.columns().get(i) : null;
+            if (before != null && before.inIdentity() && isSame(before, columns.get(i))) {
                 builder.copy(tuple, i);
             } else {
                 builder.absent(i, Tuple.Kind.NOT_SENT);
@@ -56,15 +63,33 @@ record Image(RelationDefinition relation, Tuple tuple) {
         return new Image(relation, builder.build());
     }
 
-    /// The same row under another definition: columns are matched by name and type, the others are not sent.
+    /// The same row under another definition: what is not the same column, at its own place, is not sent. A name
+    /// alone may be another column's meanwhile, whose value is not for everybody.
     Image under(RelationDefinition other) {
         if (same(other, relation) || other.columns().equals(relation.columns())) {
             return new Image(other, tuple);
         }
         Builder builder = new Builder(other.columns().size());
         for (int i = 0; i < other.columns().size(); i++) {
-            int from = position(other.columns().get(i));
-            if (from < 0) {
+            boolean same = i < tuple.columnCount() && isSame(other.columns().get(i), columnAt(i));
+            if (same) {
+                builder.copy(tuple, i);
+            } else {
+                builder.absent(i, Tuple.Kind.NOT_SENT);
+            }
+        }
+        return new Image(other, builder.build());
+    }
+
+    /// The same row under another definition, to be found again by its key, which nobody is shown: columns are where
+    /// they were, whatever they are called by now, unless one was dropped, when they are matched by name.
+    Image forKeyUnder(RelationDefinition other) {
+        boolean inPlace = other.columns().size() >= relation.columns().size();
+        Builder builder = new Builder(other.columns().size());
+        for (int i = 0; i < other.columns().size(); i++) {
+            RelationDefinition.Column column = other.columns().get(i);
+            int from = inPlace ? i : position(relation, column);
+            if (from < 0 || from >= tuple.columnCount() || columnAt(from).typeOid() != column.typeOid()) {
                 builder.absent(i, Tuple.Kind.NOT_SENT);
             } else {
                 builder.copy(tuple, from, i);
@@ -73,19 +98,26 @@ record Image(RelationDefinition relation, Tuple tuple) {
         return new Image(other, builder.build());
     }
 
+    private RelationDefinition.Column columnAt(int position) {
+        return relation.columns().get(position);
+    }
+
     @SuppressWarnings("ReferenceEquality") // the decoder hands out one object until the relation is sent anew
     static boolean same(RelationDefinition a, RelationDefinition b) {
         return a == b;
     }
 
-    private int position(RelationDefinition.Column wanted) {
+    private static int position(RelationDefinition relation, RelationDefinition.Column wanted) {
         for (int i = 0; i < relation.columns().size(); i++) {
-            RelationDefinition.Column column = relation.columns().get(i);
-            if (column.name().equals(wanted.name()) && column.typeOid() == wanted.typeOid()) {
+            if (isSame(relation.columns().get(i), wanted)) {
                 return i;
             }
         }
         return -1;
+    }
+
+    private static boolean isSame(RelationDefinition.Column one, RelationDefinition.Column other) {
+        return one.name().equals(other.name()) && one.typeOid() == other.typeOid();
     }
 
     private boolean has(Tuple.Kind kind) {

@@ -1,6 +1,7 @@
 package sluice.core.transaction;
 
 import org.jspecify.annotations.Nullable;
+import sluice.core.pgoutput.RelationDefinition;
 
 /// Follows one key through a transaction and says what remains of it.
 ///
@@ -12,6 +13,9 @@ final class KeyTimeline implements Timeline {
     private boolean touched;
     private boolean heldBefore;
     private @Nullable Image firstOld;
+
+    /// Of the first message about the row of before, when it carried nothing of it.
+    private @Nullable RelationDefinition silent;
 
     private Start start = Start.NONE;
     private long startLink;
@@ -78,6 +82,7 @@ final class KeyTimeline implements Timeline {
         if (start == Start.NONE && !touched) {
             heldBefore = true;
             firstOld = old;
+            silent = touch.row() == null ? null : touch.row().relation();
             start = Start.BEFORE;
             image = old;
         } else if (start == Start.NONE) {
@@ -85,8 +90,8 @@ final class KeyTimeline implements Timeline {
             strayOld = old;
             image = old;
         } else if (start == Start.BEFORE && firstOld == null && old != null) {
-            // messages before this one carried nothing because the identity had not changed
-            firstOld = old.identityOnly();
+            // messages before this one carried nothing because the identity, as it was then, had not changed
+            firstOld = silent == null ? old.identityOnly() : old.identityOnly(silent);
         }
     }
 

@@ -281,7 +281,7 @@ final class NetImages {
     }
 
     private static byte[] keyUnder(Epoch epoch, @Nullable Image image, long at) {
-        Tuple tuple = image == null ? null : image.under(epoch.definition).tuple();
+        Tuple tuple = image == null ? null : image.forKeyUnder(epoch.definition).tuple();
         return tuple != null && RowKey.isKnown(tuple, epoch.positions)
                 ? RowKey.of(tuple, epoch.positions)
                 : RowKey.opaque(at);

@@ -2,6 +2,7 @@ package sluice.core.transaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,17 @@ class CatalogKeysTest {
 
     @BeforeEach
     void a_table_with_its_key_last() {
+        keys.use(catalogOf(2, "label", "key"));
+    }
+
+    /// One table with replica identity FULL.
+    ///
+    /// @param key attnum of its primary key
+    static CatalogImage catalogOf(int key, String... names) {
+        List<Column> columns = new ArrayList<>();
+        for (String name : names) {
+            columns.add(column(columns.size() + 1, name));
+        }
         Relation relation = new Relation(
                 1,
                 "public",
@@ -32,18 +44,18 @@ class CatalogKeysTest {
                 10,
                 Relation.RowSecurity.OFF,
                 new ReplicaIdentity.Full(),
-                List.of(column(1, "label"), column(2, "key")),
-                List.of(new Index("t1_pkey", List.of(2), Index.Kind.PRIMARY_IMMEDIATE, Index.Coverage.ALL_ROWS)),
+                columns,
+                List.of(new Index("t1_pkey", List.of(key), Index.Kind.PRIMARY_IMMEDIATE, Index.Coverage.ALL_ROWS)),
                 List.of(),
                 Map.of(),
                 new PublishedTable(null, EnumSet.allOf(PublishedTable.Action.class), null),
                 "",
                 "",
                 new Relation.Feed("", "", Map.of()));
-        keys.use(new CatalogImage(
+        return new CatalogImage(
                 new Stamp(new TransactionSnapshot(3, 3, List.of()), Lsn.ZERO),
                 List.of(relation),
-                new CatalogImage.Dictionary(18, Map.of(), Map.of(), Map.of(), Map.of(), Map.of())));
+                new CatalogImage.Dictionary(18, Map.of(), Map.of(), Map.of(), Map.of(), Map.of()));
     }
 
     private static Column column(int attnum, String name) {

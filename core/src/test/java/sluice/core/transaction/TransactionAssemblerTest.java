@@ -196,6 +196,22 @@ class TransactionAssemblerTest {
     }
 
     @Test
+    void a_wider_identity_in_the_middle_does_not_make_a_state_between_the_old_one() {
+        RelationDefinition whole = Rows.relation(1, 'f', "id", "v", "big");
+        keys.use(CatalogKeysTest.catalogOf(1, "id", "v", "big"));
+        assertThat(net(
+                        update(KEYED, List.of(), "1", "between", "secret"),
+                        update(whole, List.of("1", "between", "secret"), "1", "after", "b")))
+                .containsExactly("UPDATE t1 [1, <not sent>, <not sent>] -> [1, after, b]");
+        assertThat(net(update(KEYED, List.of(), "1", "between", "secret"), delete(whole, "1", "between", "secret")))
+                .containsExactly("DELETE t1 [1, <not sent>, <not sent>]");
+        assertThat(net(
+                        update(KEYED, List.of(), "1", "between", "secret"),
+                        update(whole, List.of("1", "between", "secret"), "2", "after", "b")))
+                .containsExactly("UPDATE t1 [1, <not sent>, <not sent>] -> [2, after, b]");
+    }
+
+    @Test
     void b53_truncate_discards_earlier_images_of_its_tables_only() {
         assertThat(net(
                         insert(KEYED, "2", "a", "b"),
@@ -236,6 +252,16 @@ class TransactionAssemblerTest {
         RelationDefinition wider = Rows.relation(1, 'd', "id*", "v", "big", "extra");
         assertThat(net(insert(KEYED, "1", "a", "b"), update(wider, List.of(), "1", "c", UNCHANGED, "e")))
                 .containsExactly("INSERT t1 [1, c, b, e]");
+    }
+
+    @Test
+    void a_value_does_not_follow_a_name_that_another_column_took_in_the_middle() {
+        RelationDefinition swapped = Rows.relation(1, 'd', "id*", "big", "v");
+        assertThat(net(
+                        insert(KEYED, "1", "shown", "hidden"),
+                        update(swapped, List.of(), "1", UNCHANGED, "hidden too"),
+                        update(KEYED, List.of(), "1", UNCHANGED, UNCHANGED)))
+                .containsExactly("INSERT t1 [1, <not sent>, <not sent>]");
     }
 
     @Test

@@ -32,6 +32,7 @@ class SchemaChangePgTest {
             "grown",
             "refilled",
             "lent",
+            "widened",
             "later",
             "fence");
 
@@ -51,12 +52,18 @@ class SchemaChangePgTest {
                     "CREATE POLICY own ON " + table + " FOR SELECT TO authenticated USING (owner_id = auth.uid())");
         }
         database.execute(
+                "CREATE TABLE refolded (id int PRIMARY KEY, owner_id uuid, shown text, hidden text, title text)",
+                "ALTER TABLE refolded ALTER shown SET STORAGE EXTERNAL, ALTER hidden SET STORAGE EXTERNAL",
+                "ALTER TABLE refolded ENABLE ROW LEVEL SECURITY",
+                "CREATE POLICY own ON refolded FOR SELECT TO authenticated USING (owner_id = auth.uid())",
+                "REVOKE SELECT ON refolded FROM authenticated",
+                "GRANT SELECT (id, owner_id, shown, title) ON refolded TO authenticated",
                 "CREATE TABLE parted (id int PRIMARY KEY, owner_id uuid) PARTITION BY RANGE (id)",
                 "CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (1000)",
                 "ALTER TABLE parted ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON parted FOR SELECT TO authenticated USING (owner_id = auth.uid())",
                 "CREATE PUBLICATION sluice FOR TABLE swapped, thereandback, unused, filtered, ruled, doomed, grown,"
-                        + " refilled, lent, fence, parted WITH (publish_via_partition_root = true)");
+                        + " refilled, lent, widened, refolded, fence, parted WITH (publish_via_partition_root = true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h"));
     }
 
@@ -164,6 +171,38 @@ class SchemaChangePgTest {
                 fenced(alice, 200 + round);
                 assertThat(labelled(alice, "s")).isEmpty();
             }
+        }
+    }
+
+    @Test
+    void an_identity_that_becomes_whole_in_a_transaction_shows_no_state_that_never_was() {
+        database.execute("INSERT INTO widened (id, owner_id, title) VALUES (1, '" + ALICE + "', 'of alice alone')");
+        try (SseClient bob = open(BOB, "widened", "")) {
+            database.execute("DO $do$ BEGIN UPDATE widened SET owner_id = '" + BOB + "' WHERE id = 1;"
+                    + " ALTER TABLE widened REPLICA IDENTITY FULL;"
+                    + " UPDATE widened SET title = 'of bob' WHERE id = 1; END $do$");
+            write("fence", 900, BOB, BOB);
+
+            fenced(bob, 900);
+            assertThat(labelled(bob, "s")).containsExactly(1);
+            assertThat(bob.received()).noneMatch(event -> event.data().contains("of alice alone"));
+        }
+    }
+
+    @Test
+    void a_large_value_does_not_follow_a_name_that_another_column_had_for_a_while() {
+        String swap = " ALTER TABLE refolded RENAME shown TO passing; ALTER TABLE refolded RENAME hidden TO shown;"
+                + " ALTER TABLE refolded RENAME passing TO hidden;";
+        try (SseClient alice = open(ALICE, "refolded", "")) {
+            database.execute("DO $do$ BEGIN INSERT INTO refolded VALUES (1, '" + ALICE
+                    + "', repeat('shown', 1000), repeat('hidden', 1000), 'a');" + swap
+                    + " UPDATE refolded SET shown = repeat('private', 1000) WHERE id = 1;" + swap
+                    + " UPDATE refolded SET title = 'b' WHERE id = 1; END $do$");
+            write("fence", 901, ALICE, ALICE);
+
+            fenced(alice, 901);
+            assertThat(database.value("SELECT left(hidden, 7) FROM refolded")).isEqualTo("private");
+            assertThat(alice.received()).noneMatch(event -> event.data().contains("privateprivate"));
         }
     }
 
