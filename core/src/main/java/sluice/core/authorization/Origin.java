@@ -20,7 +20,7 @@ public record Origin(Question question, ProbePermission permission, PinnedColumn
 
     /// The policies as PostgreSQL evaluates them.
     ///
-    /// @param sql the composed predicate over the table's bare name; never NULL
+    /// @param sql the composed predicate over the table's bare name, a condition
     /// @param columns attnums it reads, 0 for the whole row
     /// @param policies their names
     public record Question(String sql, List<Integer> columns, List<String> policies) {

@@ -176,9 +176,9 @@ public final class RlsResolver {
         return texts;
     }
 
-    /// The composed predicate as PostgreSQL prints its parts; never NULL.
+    /// The composed predicate as PostgreSQL prints its parts.
     private static String probeSql(PolicyComposer.Composition.Policies policies) {
-        StringBuilder sql = new StringBuilder("coalesce((");
+        StringBuilder sql = new StringBuilder("(");
         String or = "";
         for (Policy policy : policies.permissive()) {
             sql.append(or).append('(').append(policy.text()).append(')');
@@ -188,7 +188,7 @@ public final class RlsResolver {
         for (Policy policy : policies.restrictive()) {
             sql.append(" AND (").append(policy.text()).append(')');
         }
-        return sql.append(", false)").toString();
+        return sql.toString();
     }
 
     static Verdict.Refused refused(Relation relation, String why) {

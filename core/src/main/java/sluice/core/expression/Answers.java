@@ -147,18 +147,27 @@ public final class Answers {
         boolean and = decider.isFalse();
         Expression.Constant neutral = and ? Expression.Constant.TRUE : Expression.Constant.FALSE;
         List<Expression> kept = new ArrayList<>();
+        List<Expression> looked = new ArrayList<>();
         boolean decided = false;
         boolean mayDiffer = false;
         for (Expression argument : arguments) {
             Expression answered = substitute(argument);
-            if (answered.equals(decider)) {
+            if (decided) {
+                if (Parts.mayFailPlanning(answered)) {
+                    looked.add(answered);
+                }
+            } else if (answered.equals(decider)) {
                 decided = true;
-                break;
-            }
-            if (!answered.equals(neutral)) {
+            } else if (!answered.equals(neutral)) {
                 kept.add(answered);
                 mayDiffer |= Parts.mayRaise(answered);
             }
+        }
+        if (!looked.isEmpty()) {
+            // PostgreSQL looks at them though they are never reached.
+            kept.add(decider);
+            kept.addAll(looked);
+            return and ? new Expression.And(kept) : new Expression.Or(kept);
         }
         if (decided && !mayDiffer) {
             return decider;

@@ -29,13 +29,26 @@ public final class Compiler {
     /// @throws IllegalStateException when a part waits for an answer or is unsupported
     public static Predicate compile(Expression expression) {
         Predicate predicate = predicate(expression);
+        // PostgreSQL evaluates what does not depend on the row while it plans, reached or not.
+        Scalar[] planned = ScalarCompiler.compileAll(Parts.clockPartsPassedOver(expression));
         return row -> {
             try {
-                return predicate.test(row);
+                Truth truth = predicate.test(row);
+                return truth == Truth.TRUE ? unlessPlanningRaises(truth, planned, row) : truth;
             } catch (UndecidableException _) {
                 return Truth.UNDECIDABLE;
             }
         };
+    }
+
+    private static Truth unlessPlanningRaises(Truth truth, Scalar[] planned, RowImage row) {
+        Truth known = truth;
+        for (Scalar part : planned) {
+            if (Scalar.isUnknown(part.evaluate(row))) {
+                known = Truth.UNDECIDABLE;
+            }
+        }
+        return known;
     }
 
     static Predicate predicate(Expression expression) {

@@ -39,9 +39,74 @@ public final class Parts {
         visit(expression, part -> {
             if (part instanceof Expression.Unsupported(var reason)) {
                 reasons.add(reason);
+            } else if (failsPlanning(part)) {
+                reasons.add("PostgreSQL reads a pattern before any row, and this one is not read here");
             }
         });
         return reasons.isEmpty() ? null : reasons.getFirst();
+    }
+
+    /// Whether PostgreSQL may fail every query for a constant in it, though no row reaches it.
+    static boolean mayFailPlanning(Expression expression) {
+        boolean[] found = {false};
+        visit(expression, part -> found[0] |= failsPlanning(part));
+        return found[0];
+    }
+
+    private static boolean failsPlanning(Expression part) {
+        if (part instanceof Expression.Call(var function, var site, var arguments)) {
+            return function.body().mayFailPlanning(site, Operations.constants(arguments));
+        }
+        boolean fails = false;
+        if (part instanceof Expression.Quantified(var operation, var quantifier, var scalar, var elements)
+                && operation instanceof Expression.Operation.Applies(var function, var site)
+                && elements instanceof Expression.Elements.Listed(var values)) {
+            for (Expression value : values) {
+                fails |= function.body().mayFailPlanning(site, Operations.constants(List.of(scalar, value)));
+            }
+        }
+        return fails;
+    }
+
+    /// The parts that read the clock and no column, may raise, and may be passed over where the whole is TRUE.
+    static List<Expression> clockPartsPassedOver(Expression expression) {
+        List<Expression> found = new ArrayList<>();
+        if (expression instanceof Expression.And(var arguments)) {
+            // All are reached where it is TRUE.
+            for (Expression argument : arguments) {
+                found.addAll(clockPartsPassedOver(argument));
+            }
+        } else if (passesOver(expression)) {
+            collectClockParts(expression, found);
+        }
+        return found;
+    }
+
+    private static void collectClockParts(Expression expression, List<Expression> found) {
+        if (columns(expression).isEmpty() && !hasNoValue(expression)) {
+            if (readsClock(expression) && mayRaise(expression)) {
+                found.add(expression);
+            }
+            return;
+        }
+        for (Expression part : expression.parts()) {
+            collectClockParts(part, found);
+        }
+    }
+
+    /// Whether something in it does not evaluate all that it is made of.
+    private static boolean passesOver(Expression expression) {
+        boolean[] found = {false};
+        visit(
+                expression,
+                part -> found[0] |= part instanceof Expression.And
+                        || part instanceof Expression.Or
+                        || part instanceof Expression.Case
+                        || part instanceof Expression.Coalesce
+                        || part instanceof Expression.RowComparison
+                        || part instanceof Expression.Quantified
+                        || part instanceof Expression.Element);
+        return found[0];
     }
 
     static List<Expression.Folded> folds(Expression expression) {

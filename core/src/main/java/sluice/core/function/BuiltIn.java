@@ -72,6 +72,14 @@ public record BuiltIn(
         default Body prepared(CallSite site, @Nullable Object[] constants) {
             return this;
         }
+
+        /// Whether PostgreSQL may raise for such constants while it estimates how many rows a call holds for, and so
+        /// fail every query, also one in which no row reaches the call.
+        ///
+        /// @param constants as for {@link #prepared}
+        default boolean mayFailPlanning(CallSite site, @Nullable Object[] constants) {
+            return false;
+        }
     }
 
     /// What an expression says about a call.

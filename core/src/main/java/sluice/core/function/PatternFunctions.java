@@ -105,6 +105,21 @@ final class PatternFunctions {
             return (_, arguments) -> asks.answer(regex.isFoundIn(Arguments.given(type, arguments[0])));
         }
 
+        /// A pattern is compiled for an estimate; one that is not read here may be an error there.
+        @Override
+        public boolean mayFailPlanning(BuiltIn.CallSite site, @Nullable Object[] constants) {
+            Object pattern = constants[1];
+            if (pattern == null) {
+                return false;
+            }
+            try {
+                Regex ignored = compiled(site, TEXT.cast(pattern));
+                return false;
+            } catch (EvaluationException notRead) {
+                return true;
+            }
+        }
+
         private Regex compiled(BuiltIn.CallSite site, String pattern) {
             return Regex.compile(pattern, letters, deterministic(site));
         }

@@ -165,6 +165,10 @@ record Hearing(PolicyTable table, String relation, String role) {
         PostgresDatabase database = table.database();
         database.execute("ALTER TABLE " + name() + " DISABLE ROW LEVEL SECURITY");
         try {
+            if (!canBePlanned(claims, expression)) {
+                int rows = database.rows("SELECT FROM " + name()).size();
+                return new Theirs("e".repeat(rows), Instant.EPOCH);
+            }
             return answered(claims, expression, "");
         } catch (IllegalStateException raised) {
             StringBuilder letters = new StringBuilder();
@@ -181,6 +185,18 @@ record Hearing(PolicyTable table, String relation, String role) {
             return new Theirs(letters.toString(), at);
         } finally {
             database.execute("ALTER TABLE " + name() + " ENABLE ROW LEVEL SECURITY");
+        }
+    }
+
+    /// Whether a query that has the expression as its condition comes as far as reading rows.
+    private boolean canBePlanned(String claims, String expression) {
+        try {
+            List<List<@Nullable String>> ignored = table.database()
+                    .asRole(role, claims)
+                    .rows("EXPLAIN SELECT FROM " + name() + " WHERE " + expression.replace("?", "??"));
+            return true;
+        } catch (IllegalStateException raised) {
+            return false;
         }
     }
 

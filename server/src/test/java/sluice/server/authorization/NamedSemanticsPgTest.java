@@ -506,6 +506,33 @@ class NamedSemanticsPgTest {
         agree("folding", "coalesce(int4range(n, 9), int4range(1, n - NULL::int4, '[]')) @> 5");
     }
 
+    /// PostgreSQL compiles patterns and computes times of the clock to estimate how many rows there are, and fails
+    /// where that raises: also for the rows that do not reach it.
+    @Test
+    void what_raises_for_an_estimate_raises_for_every_row() {
+        String sub = "current_setting('request.jwt.claims', true)::json ->> 'sub'";
+        for (String pattern : List.of(
+                "i4 = 1 OR tx ~ '('",
+                "i4 = 1 OR tx !~* 'a{2,1}'",
+                "i4 = 1 OR tx SIMILAR TO 'a(('",
+                "i4 = 1 OR tx ~ ANY (ARRAY['a', '('])",
+                "(" + sub + ") IS NOT NULL OR tx ~ '('",
+                "i4 = 1 OR tx ~ ('(' || (" + sub + "))")) {
+            Hearing.Outcome outcome = new Hearing(database, "integers", ROLE).one(CLAIMS, pattern);
+            assertThat(outcome.obstacle()).as(pattern).isNotNull().contains("a pattern before any row");
+            assertThat(outcome.theirs()).as(pattern).isEqualTo("eeeeee");
+        }
+        for (String clock : List.of(
+                "i4 = 1 OR i4 > 1 / (extract(year from now())::int - extract(year from now())::int)",
+                "i4 = 1 OR '2024-01-01'::timestamptz < now() + make_interval(years => 178000000)")) {
+            assertThat(new Hearing(database, "integers", ROLE)
+                            .one(CLAIMS, clock)
+                            .toString())
+                    .isEqualTo(clock + ": eeeeee, PostgreSQL eeeeee");
+        }
+        agree("integers", "i4 = 1 OR tx ~ '^x'", "i4 = 1 OR now() - interval '1 day' > 'infinity'");
+    }
+
     @Test
     void a_time_rounded_out_of_its_range_shows_nothing() {
         table(

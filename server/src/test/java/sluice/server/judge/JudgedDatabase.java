@@ -39,11 +39,16 @@ final class JudgedDatabase implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     /// One letter for each row: `t`, `f`, `n` for NULL, `e` where PostgreSQL raises. All rows at once, and each by
-    /// itself where that raises.
+    /// itself where that raises. Where no query with that condition can even be planned it raises for every row.
     private static final String ASK = """
         CREATE FUNCTION public.judge_ask(judge_e text) RETURNS text LANGUAGE plpgsql AS $f$
         DECLARE judge_answers text;
         BEGIN
+          BEGIN
+            EXECUTE 'EXPLAIN SELECT FROM public.t WHERE ' || judge_e;
+          EXCEPTION WHEN OTHERS THEN
+            RETURN (SELECT string_agg('e', '') FROM public.t);
+          END;
           BEGIN
             EXECUTE 'SELECT string_agg(coalesce(left((' || judge_e || ')::text, 1), ''n''), '''' ORDER BY t.id)'
               || ' FROM public.t' INTO judge_answers;

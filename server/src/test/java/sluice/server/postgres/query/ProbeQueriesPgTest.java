@@ -239,7 +239,7 @@ class ProbeQueriesPgTest {
     }
 
     @Test
-    void three_values_stay_three_and_errors_and_time_are_answers() {
+    void a_condition_holds_or_not_and_errors_and_time_are_answers() {
         try (PostgresDatabase database = database(18);
                 Pool pool = Questions.pool(database)) {
             database.execute(
@@ -251,10 +251,13 @@ class ProbeQueriesPgTest {
             Relation relation = table(catalog, "t");
             List<@Nullable String> row = new ArrayList<>(List.of("1"));
             row.add(null);
-            assertThat(probe(pool, catalog, relation, row, "n = 1")).isEqualTo(new ProbeAnswer.Decided(Truth.NULL));
+            assertThat(probe(pool, catalog, relation, row, "n = 1")).isEqualTo(new ProbeAnswer.Decided(Truth.FALSE));
             assertThat(probe(pool, catalog, relation, row, "id = 2")).isEqualTo(new ProbeAnswer.Decided(Truth.FALSE));
             assertThat(probe(pool, catalog, relation, row, "1 / (id - 1) = 1"))
                     .isEqualTo(new ProbeAnswer.Raised("22012"));
+            // What fails a query while it is planned fails it for every row.
+            assertThat(probe(pool, catalog, relation, row, "id = 1 OR id::text ~ '('"))
+                    .isEqualTo(new ProbeAnswer.Raised("2201B"));
             assertThat(probe(pool, catalog, relation, row, "secret()")).isEqualTo(new ProbeAnswer.Raised("42501"));
             Stamped<ProbeAnswer> late = new ProbeQueries(pool, Duration.ofMillis(200))
                     .probe(ProbeQueries.of(
