@@ -161,6 +161,7 @@ final class CatalogSql {
               (SELECT pg_catalog.string_agg(a.attrelid || ':' || a.attnum || ':' || a.xmin, ','
                                             ORDER BY a.attrelid, a.attnum)
                  FROM pg_catalog.pg_attribute a WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0),
+              $NAMED$,
               (SELECT pg_catalog.string_agg(f.oid || ':' || f.xmin, ',' ORDER BY f.oid)
                  FROM pg_catalog.pg_proc f WHERE f.proacl IS NOT NULL),
               (SELECT pg_catalog.string_agg(m.roleid || ':' || m.member || ':' || m.xmin, ','
@@ -169,8 +170,30 @@ final class CatalogSql {
               (SELECT pg_catalog.string_agg(pg_catalog.concat_ws(':', r.oid, r.rolname, r.rolsuper, r.rolbypassrls,
                                                                  r.rolinherit), ',' ORDER BY r.oid)
                  FROM pg_catalog.pg_roles r));
-            """.replace("$VERSIONS$", RIGHT_VERSIONS).replace("$IDS$", ids(oids));
+            """.replace("$NAMED$", NAMED)
+                .replace("$VERSIONS$", RIGHT_VERSIONS)
+                .replace("$IDS$", ids(oids));
     }
+
+    /// What policies are printed with: the tables and columns they read, the functions they call, the types they
+    /// name, and where these are.
+    private static final String NAMED = """
+        (SELECT pg_catalog.string_agg(
+                  pg_catalog.concat_ws(':', d.refobjid, d.refobjsubid, nc.xmin, na.xmin, nf.xmin, nt.xmin), ','
+                  ORDER BY d.objid, d.refclassid, d.refobjid, d.refobjsubid)
+           FROM pg_catalog.pg_policy p
+           JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_policy'::regclass AND d.objid = p.oid
+           LEFT JOIN pg_catalog.pg_class nc
+             ON d.refclassid = 'pg_catalog.pg_class'::regclass AND nc.oid = d.refobjid
+           LEFT JOIN pg_catalog.pg_attribute na ON na.attrelid = nc.oid AND na.attnum = d.refobjsubid
+           LEFT JOIN pg_catalog.pg_proc nf
+             ON d.refclassid = 'pg_catalog.pg_proc'::regclass AND nf.oid = d.refobjid
+           LEFT JOIN pg_catalog.pg_type nt
+             ON d.refclassid = 'pg_catalog.pg_type'::regclass AND nt.oid = d.refobjid
+          WHERE p.polrelid = ANY ($IDS$)),
+        (SELECT pg_catalog.string_agg(n.oid || ':' || n.xmin, ',' ORDER BY n.oid) FROM pg_catalog.pg_namespace n
+          WHERE n.nspname !~ '^pg_(temp|toast)')
+        """.stripTrailing();
 
     /// The first leaf of a partition root whose old rows lack a column of the root's identity.
     private static final String UNEVEN = """

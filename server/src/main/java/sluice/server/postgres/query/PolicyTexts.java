@@ -61,11 +61,11 @@ final class PolicyTexts {
         return textsByPolicy.getOrDefault(policy, UNREADABLE);
     }
 
-    /// Moves when a text becomes readable, so that rules made without it are made again.
-    String readability(List<Policy> policies) {
+    /// Moves when a text does, so that what is asked by it is asked anew: without a new version of a policy, the
+    /// tables, columns and types it reads may be called otherwise by now, and others by their names.
+    static String of(List<Policy> policies) {
         return policies.stream()
-                .filter(policy -> policy.tree() != null && !textsByPolicy.containsKey(policy.oid()))
-                .map(Policy::name)
+                .map(policy -> String.valueOf(policy.text()))
                 .toList()
                 .toString();
     }

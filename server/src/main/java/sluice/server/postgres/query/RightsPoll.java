@@ -9,9 +9,16 @@ import sluice.server.postgres.query.Rows.Row;
 /// Asks whether anything a decision reads has moved: one query over versions and values, no text.
 ///
 /// Two answers that are equal mean that policies, flags, owners, grants, memberships, role attributes, functions,
-/// operators, casts, labels, publications and inheritance trees are as they were. Different answers say only that a
+/// operators, casts, labels, publications, inheritance trees and the names that policies are printed with are as they
+/// were. Different answers say only that a
 /// reload is due.
 public final class RightsPoll {
+    /// Columns by which policies read tables, their own and others.
+    private static final String NAMED_BY_POLICIES = "pg_catalog.pg_depend d JOIN pg_catalog.pg_attribute w"
+            + " ON w.attrelid = d.refobjid AND w.attnum = d.refobjsubid"
+            + " AND d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass"
+            + " AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjsubid > 0";
+
     private final Pool pool;
     private final String query;
     private final Duration timeout;
@@ -49,8 +56,11 @@ public final class RightsPoll {
                                 + " CASE WHEN c.relkind = 'r' THEN c.relfilenode END",
                         "pg_catalog.pg_class c",
                         // a session's temporary tables come and go without touching a right
-                        "c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'")
+                        "c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND c.relpersistence <> 't'")
                 + digest("a.attrelid, a.attnum, a.attacl", "pg_catalog.pg_attribute a", "a.attacl IS NOT NULL")
+                // what the texts of policies name, besides what is below
+                + digest("w.attrelid, w.attnum, w.attname", NAMED_BY_POLICIES, "true")
+                + digest("l.oid, l.xmin", "pg_catalog.pg_collation l", "l.oid >= 16384")
                 + digest(
                         "d.oid, d.xmin",
                         "pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute g"
@@ -70,7 +80,11 @@ public final class RightsPoll {
                 + digest("o.oid, o.xmin", "pg_catalog.pg_operator o", "o.oid >= 16384")
                 + digest("k.oid, k.xmin", "pg_catalog.pg_cast k", "k.oid >= 16384")
                 + digest("e.oid, e.xmin", "pg_catalog.pg_enum e", "true")
-                + digest("t.oid, t.xmin", "pg_catalog.pg_type t", "t.oid >= 16384 AND t.typtype IN ('d', 'e', 'r')")
+                // without those of tables, which come and go with them
+                + digest(
+                        "t.oid, t.xmin",
+                        "pg_catalog.pg_type t",
+                        "t.oid >= 16384 AND t.typtype <> 'c' AND t.typcategory <> 'A'")
                 + digest("x.indexrelid, x.indisvalid, x.indisreplident", "pg_catalog.pg_index x", "x.indisreplident")
                 + digest("i.inhrelid, i.inhparent, i.xmin", "pg_catalog.pg_inherits i", "true")
                 + digest("b.oid, b.xmin", "pg_catalog.pg_publication b", "b.pubname = " + SqlText.literal(publication))

@@ -10,9 +10,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -106,6 +109,27 @@ class CatalogRacePgTest {
             }
         }
         assertThat(names).contains("mine", "other");
+    }
+
+    @Test
+    void a_policy_names_what_it_reads_of_another_table_as_the_rights_of_its_reading_do() throws Exception {
+        database.execute(
+                "CREATE TABLE members (mine int, other int)",
+                "CREATE TABLE t (id int PRIMARY KEY)",
+                "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+                "CREATE POLICY own ON t USING (EXISTS (SELECT FROM members m WHERE m.mine = t.id))",
+                "CREATE PUBLICATION sluice FOR TABLE t");
+        String swap = "BEGIN; ALTER TABLE members RENAME mine TO third; ALTER TABLE members RENAME other TO mine;"
+                + " ALTER TABLE members RENAME third TO other; COMMIT";
+        Map<String, Set<String>> textsByRights = new LinkedHashMap<>();
+        for (CatalogImage image : whileMoving(swap, swap, "SELECT '' FROM pg_class", new ConcurrentHashMap<>())) {
+            textsByRights
+                    .computeIfAbsent(String.valueOf(image.rights()), _ -> new LinkedHashSet<>())
+                    .add(String.valueOf(table(image, "t").policies().getFirst().text()));
+        }
+        assertThat(textsByRights)
+                .hasSize(2)
+                .allSatisfy((_, texts) -> assertThat(texts).hasSize(1));
     }
 
     /// The images read while an owner does the one and the other in turn, with a moment after each.
