@@ -23,11 +23,20 @@ import sluice.server.runtime.Snapshots;
 
 /// Reads snapshots into spools, each row encoded as an insert of it would be. Safe for any thread.
 public final class SnapshotReader implements Snapshots {
+    /// Readings of which one has to find rights at its end as they were when it began.
+    private static final int READINGS_MAX = 3;
+
     private final SnapshotQueries queries;
     private final SpoolStore spools;
     private final int changeBytesMax;
     private final Metrics metrics;
     private final Consumer<Notice> log;
+
+    /// What may follow a reading during which rights moved.
+    private enum Further {
+        READINGS,
+        NONE
+    }
 
     /// @param changeBytesMax text of a row above which only its key is sent
     public SnapshotReader(
@@ -43,11 +52,25 @@ public final class SnapshotReader implements Snapshots {
     public SnapshotOutcome read(Effect.ReadSnapshot request) {
         long start = System.nanoTime();
         Relation relation = request.relation();
+        SnapshotOutcome outcome = null;
+        for (int reading = 1; outcome == null; reading++) {
+            outcome = read(request, reading < READINGS_MAX ? Further.READINGS : Further.NONE);
+        }
+        metrics.snapshotTook(relation.schema(), relation.name(), (System.nanoTime() - start) / 1e9);
+        return outcome;
+    }
+
+    /// @return null when rights moved meanwhile and it may be read again
+    private @Nullable SnapshotOutcome read(Effect.ReadSnapshot request, Further further) {
+        Relation relation = request.relation();
         Spool spool = spools.create();
         SnapshotOutcome outcome = null;
         try {
             outcome = read(request, spool);
         } catch (SnapshotException e) {
+            if (e.reason() == Reason.RIGHTS_MOVED && further == Further.READINGS) {
+                return null;
+            }
             outcome = failed(relation, e.reason(), String.valueOf(e.getMessage()));
         } catch (SpoolException e) {
             Reason reason = e.kind() == SpoolException.Kind.FULL ? Reason.SPOOL_FULL : Reason.SPOOL_FAILED;
@@ -57,7 +80,6 @@ public final class SnapshotReader implements Snapshots {
                 spool.drop();
             }
         }
-        metrics.snapshotTook(relation.schema(), relation.name(), (System.nanoTime() - start) / 1e9);
         return outcome;
     }
 

@@ -16,6 +16,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -115,6 +118,65 @@ class SnapshotReaderPgTest {
                 .isEqualTo(visible(ALICE, "title = 'title 3' AND id < 500"))
                 .isNotEmpty();
         assertThat(table.spools.bytes()).isZero();
+    }
+
+    /// Policies and functions are looked up as they are, rows as the snapshot has them: read together they would show
+    /// what nobody could ever see.
+    @Test
+    void rows_of_the_snapshot_are_never_read_under_rights_of_after_it() throws Exception {
+        database.execute(
+                "CREATE FUNCTION public.shows(v int) RETURNS bool LANGUAGE sql STABLE AS 'SELECT v = 1'",
+                "CREATE TABLE by_policy (id int PRIMARY KEY, v int)",
+                "CREATE TABLE by_function (id int PRIMARY KEY, v int)",
+                "ALTER TABLE by_policy ENABLE ROW LEVEL SECURITY",
+                "ALTER TABLE by_function ENABLE ROW LEVEL SECURITY",
+                "CREATE POLICY p ON by_policy FOR SELECT USING (v = 1)",
+                "CREATE POLICY p ON by_function FOR SELECT USING (public.shows(v))",
+                "INSERT INTO by_policy VALUES (1, 0)",
+                "INSERT INTO by_function VALUES (1, 0)");
+        AtomicBoolean over = new AtomicBoolean();
+        List<JsonNode> shown = new ArrayList<>();
+        int read = 0;
+        var requests = Stream.of("by_policy", "by_function")
+                .map(name -> table.request(caller("authenticated", ALICE), "public", name))
+                .toList();
+        try (Connection owner = database.connect();
+                Statement statement = owner.createStatement()) {
+            CompletableFuture<Void> moving = CompletableFuture.runAsync(
+                    () -> {
+                        for (int v = 1; !over.get(); v = 1 - v) {
+                            move(statement, v);
+                        }
+                    },
+                    task -> Thread.ofVirtual().name("owner").start(task));
+            try {
+                for (var request : requests) {
+                    for (int i = 0; i < 150; i++) {
+                        if (table.read(request) instanceof SnapshotOutcome.Read found) {
+                            read++;
+                            shown.addAll(rows(found));
+                        }
+                    }
+                }
+            } finally {
+                over.set(true);
+                moving.join();
+            }
+        }
+        assertThat(shown).isEmpty();
+        assertThat(read).isGreaterThan(10);
+    }
+
+    /// What is shown is what the row was before.
+    private static void move(Statement statement, int v) {
+        try {
+            statement.execute("BEGIN; UPDATE by_policy SET v = " + v + "; UPDATE by_function SET v = " + v
+                    + "; ALTER POLICY p ON by_policy USING (v = " + (1 - v) + ");"
+                    + " CREATE OR REPLACE FUNCTION public.shows(v int) RETURNS bool LANGUAGE sql STABLE AS"
+                    + " 'SELECT v = " + (1 - v) + "'; COMMIT; SELECT pg_sleep(0.03)");
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test

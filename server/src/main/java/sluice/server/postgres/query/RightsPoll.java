@@ -99,7 +99,7 @@ public final class RightsPoll {
     }
 
     /// Count and sum of the hashes of all rows, whatever their order.
-    private static String digest(String columns, String from, String where) {
+    static String digest(String columns, String from, String where) {
         return ", (SELECT pg_catalog.count(*) || ':' || coalesce(pg_catalog.sum(pg_catalog.hashtextextended("
                 + "pg_catalog.concat_ws(',', " + columns + "), 0)), 0) FROM " + from + " WHERE " + where + ")";
     }

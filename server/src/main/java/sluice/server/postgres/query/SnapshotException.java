@@ -18,6 +18,8 @@ public final class SnapshotException extends RuntimeException {
         TIMEOUT("timeout"),
         /// The caller's role may not read what was asked for any more.
         NOT_PERMITTED("not_permitted"),
+        /// Rights moved while rows were read: asked again the answer may be another.
+        RIGHTS_MOVED("rights_moved"),
         /// A policy or the filter raised for a row.
         RAISED("raised"),
         /// Rows wait for their clients in all the room there is.

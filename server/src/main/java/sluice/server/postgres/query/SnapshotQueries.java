@@ -24,7 +24,8 @@ import sluice.server.postgres.query.Pool.Lane;
 import sluice.server.postgres.query.Rows.Row;
 import sluice.server.postgres.query.SnapshotException.Reason;
 
-/// Reads the rows of a shape as its caller sees them: one transaction, one snapshot, by a cursor.
+/// Reads the rows of a shape as its caller sees them: one transaction, one snapshot, by a cursor, and the rights of that
+/// snapshot ({@link Standing}).
 ///
 /// Rows go to whoever takes them while the transaction is open, so the taker must not wait for a client. Memory is
 /// bounded by {@link #FETCH_BYTES} and one row, or twice as many rows as the last time where rows grow suddenly.
@@ -100,7 +101,8 @@ public final class SnapshotQueries {
 
     private Extent read(Connection connection, Question question, Taker taker) throws SQLException {
         long deadline = System.nanoTime() + bounds.timeout().toNanos();
-        taker.begin(enter(connection, question.caller()));
+        Entered entered = enter(connection, question.caller());
+        taker.begin(entered.stamp());
         FilterSql filter = question.filter().sql(question.catalog());
         SnapshotSql.Limits limits = new SnapshotSql.Limits(bounds.rowsMax(), bounds.rowBytesMax());
         declare(
@@ -113,19 +115,29 @@ public final class SnapshotQueries {
                         limits),
                 filter.parameters());
         Extent extent = rows(connection, question.projection(), taker, deadline);
-        Rows.run(connection, "ROLLBACK");
+        String since = Rows.run(connection, "ROLLBACK; SELECT " + Standing.SQL)
+                .getLast()
+                .getFirst()
+                .text(0);
+        if (!since.equals(entered.standing())) {
+            throw new SnapshotException(
+                    Reason.RIGHTS_MOVED, "rows were not read: rights moved each time while they were; ask again");
+        }
         passOn(connection, question.catalog().dictionary().serverMajor());
         return extent;
     }
 
+    /// @param standing what rights are in the snapshot
+    private record Entered(Stamp stamp, String standing) {}
+
     /// One round trip: snapshot, server, claims and role.
-    private Stamp enter(Connection connection, Identity caller) throws SQLException {
+    private Entered enter(Connection connection, Identity caller) throws SQLException {
         String sql = ReadTransaction.begin(bounds.timeout())
                 + "SET LOCAL lock_timeout = " + Math.max(1, bounds.lockTimeout().toMillis())
                 + "; SET LOCAL cursor_tuple_fraction = 1; SELECT " + ReadTransaction.STAMP
                 + ", c.system_identifier::text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN '0' ELSE"
                 + " pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END,"
-                + " pg_catalog.current_database() FROM pg_catalog.pg_control_system() c; "
+                + " pg_catalog.current_database(), " + Standing.SQL + " FROM pg_catalog.pg_control_system() c; "
                 + CallerSession.become(caller);
         Row row;
         try {
@@ -150,7 +162,7 @@ public final class SnapshotQueries {
                     "rows were not read: the database that answered is not, or not known to be, the one changes"
                             + " come from; ask again");
         }
-        return stamp;
+        return new Entered(stamp, row.text(6));
     }
 
     private static void declare(Connection connection, String query, List<String> parameters) throws SQLException {
