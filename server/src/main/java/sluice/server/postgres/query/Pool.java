@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.wal.TransactionSnapshot;
 import sluice.server.postgres.PostgresUrl;
 import sluice.server.postgres.query.Rows.Row;
 
@@ -88,6 +89,7 @@ public final class Pool implements AutoCloseable {
     static final class Use {
         private final Connection connection;
         private boolean left;
+        private String snapshotLeftIn = "";
 
         private Use(Connection connection) {
             this.connection = connection;
@@ -104,9 +106,24 @@ public final class Pool implements AutoCloseable {
         /// @param sql has no `?` but those of the parameters
         /// @return one list for each of the statements that returned rows
         List<List<Row>> last(String sql, List<@Nullable String> parameters) throws SQLException {
-            List<List<Row>> answers = Rows.run(connection, sql + "; " + LEAVE, parameters);
-            left = isClean(answers.getLast().getFirst());
+            return left(Rows.run(connection, sql + "; " + LEAVE, parameters));
+        }
+
+        /// The same without parameters: a `?` in the text is PostgreSQL's operator.
+        List<List<Row>> last(String sql) throws SQLException {
+            return left(Rows.run(connection, sql + "; " + LEAVE));
+        }
+
+        private List<List<Row>> left(List<List<Row>> answers) {
+            Row last = answers.getLast().getFirst();
+            left = isClean(last);
+            snapshotLeftIn = last.text(6);
             return answers.subList(0, answers.size() - 1);
+        }
+
+        /// After {@link #last}: what was committed once the statements had run.
+        TransactionSnapshot snapshotLeftIn() {
+            return TransactionSnapshot.parse(snapshotLeftIn);
         }
     }
 
@@ -115,7 +132,8 @@ public final class Pool implements AutoCloseable {
             "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(), current_user = session_user,"
                     + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
                     + " pg_catalog.current_setting('transaction_read_only'),"
-                    + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), '')";
+                    + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), ''),"
+                    + " pg_catalog.pg_current_snapshot()::text";
 
     private Pool(PostgresUrl url, Sizing sizing, Reset reset) {
         this.reset = reset;

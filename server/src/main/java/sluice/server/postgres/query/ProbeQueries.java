@@ -21,8 +21,12 @@ import sluice.server.postgres.query.Pool.Lane;
 /// and types. A column that was not carried does not exist there, so a rule that reads it raises instead of taking it
 /// for NULL; so does one that takes the whole row as its table's type.
 public final class ProbeQueries {
+    /// Askings of which one has to find rights at its end as they were in its snapshot.
+    private static final int ASKINGS_MAX = 5;
+
     private final Pool pool;
     private final Duration timeout;
+    private final Standing standing = new Standing();
 
     /// @param timeout of one probe
     public ProbeQueries(Pool pool, Duration timeout) {
@@ -73,22 +77,35 @@ public final class ProbeQueries {
         return new Probe(caller, relation.name(), values, predicate);
     }
 
-    /// @throws QueryException when the database does not answer, or the pool cannot take the caller's role
+    /// @throws QueryException when the database does not answer, or the pool cannot take the caller's role, or rights
+    ///     moved each time it was asked
     public Stamped<ProbeAnswer> probe(Probe probe) {
-        String sql = sql(probe);
-        String image = json(probe.image());
-        return pool.ask(Lane.CALLERS, "the probe", timeout, connection -> {
-            Stamp stamp = CallerSession.enter(connection, probe.caller(), image, timeout);
-            try {
-                boolean shown = !Rows.run(connection, sql).getFirst().isEmpty();
-                return new Stamped<>(stamp, new ProbeAnswer.Decided(Truth.of(shown)));
-            } catch (SQLException e) {
-                if (!CallerSession.isAnswer(e)) {
-                    throw e;
-                }
-                return new Stamped<>(stamp, new ProbeAnswer.Raised(QueryException.stateOf(e)));
+        for (int asking = 1; asking <= ASKINGS_MAX; asking++) {
+            Stamped<ProbeAnswer> answer =
+                    pool.askWhole(Lane.CALLERS, "the probe", timeout, use -> ask(use, probe));
+            if (answer != null) {
+                return answer;
             }
-        });
+        }
+        throw QueryException.transientFailure("rights moved each time the probe was asked");
+    }
+
+    /// @return null when rights may have moved between the snapshot and the answer
+    private @Nullable Stamped<ProbeAnswer> ask(Pool.Use use, Probe probe) throws SQLException {
+        Stamp stamp = CallerSession.enter(use.connection(), probe.caller(), json(probe.image()), timeout);
+        Truth truth;
+        try {
+            truth = Truth.of(!use.last(sql(probe)).getFirst().isEmpty());
+        } catch (SQLException e) {
+            if (!CallerSession.isAnswer(e)) {
+                throw e;
+            }
+            return new Stamped<>(stamp, new ProbeAnswer.Raised(QueryException.stateOf(e)));
+        }
+        boolean nothingCommitted = use.snapshotLeftIn().equals(stamp.snapshot());
+        return nothingCommitted || standing.stoodSince(stamp, use.connection())
+                ? new Stamped<>(stamp, new ProbeAnswer.Decided(truth))
+                : null;
     }
 
     /// As a condition, as a policy is one: what PostgreSQL makes of it while it plans a query raises here too. A

@@ -1,11 +1,22 @@
 package sluice.server.postgres.query;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Stamp;
+import sluice.server.postgres.query.Rows.Row;
+
 /// What PostgreSQL looks up as it is committed by then, whatever the snapshot of the question: policies, functions,
 /// privileges, roles and what names mean.
 ///
 /// Rows are of the snapshot. Where both do not belong together an answer is of no moment at all, and may be a yes that
 /// was never true. So it counts only if a later snapshot says the same here as the question's own. Versions are
 /// compared, so that what went and came back is seen; of roles there are none.
+///
+/// An instance remembers since when it is as it was last seen, so one look decides for every answer that came before
+/// it. Safe for any thread.
 final class Standing {
     /// One text, as an expression. Any role may read what it is made of.
     static final String SQL = "pg_catalog.concat_ws(' '"
@@ -41,7 +52,43 @@ final class Standing {
             + digest("k.oid, k.xmin", "pg_catalog.pg_cast k", "k.oid >= 16384")
             + ")";
 
-    private Standing() {}
+    private final ReentrantLock lock = new ReentrantLock();
+    private final AtomicLong looks = new AtomicLong();
+    private String seen = "";
+    private @Nullable Stamp seenSince;
+
+    /// Whether nothing moved from the snapshot of an answer, which is here, until now.
+    ///
+    /// @param connection outside of a transaction
+    /// @return false also when it is not known; it will be of an answer to a question put after this
+    boolean stoodSince(Stamp answer, Connection connection) throws SQLException {
+        long before = looks.get();
+        lock.lock();
+        try {
+            // whoever had the turn before may have looked after this answer came, too
+            if (looks.get() == before) {
+                looks.incrementAndGet();
+                look(connection);
+            }
+            Stamp since = seenSince;
+            return since != null && !answer.isOlderThan(since);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void look(Connection connection) throws SQLException {
+        String was = seen;
+        Stamp wasSince = seenSince;
+        seen = "";
+        seenSince = null;
+        Row row = Rows.run(connection, "SELECT " + ReadTransaction.STAMP + ", " + SQL)
+                .getFirst()
+                .getFirst();
+        Stamp now = ReadTransaction.stamp(row);
+        seen = row.text(3);
+        seenSince = seen.equals(was) ? wasSince : now;
+    }
 
     private static String digest(String columns, String from, String where) {
         return RightsPoll.digest(columns, from, where);

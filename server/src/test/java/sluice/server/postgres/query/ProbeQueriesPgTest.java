@@ -9,11 +9,16 @@ import static sluice.server.postgres.query.Questions.TIMEOUT;
 import static sluice.server.postgres.query.Questions.caller;
 
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -281,6 +286,59 @@ class ProbeQueriesPgTest {
             assertThat(probe(pool, catalog, relation, List.of("1", "geheimnisvoll"), "1 / (id - 1) = 1"))
                     .isEqualTo(new ProbeAnswer.Raised("22012"));
             assertThat(database.cluster().log()).contains("division by zero").doesNotContain("geheimnisvoll");
+        }
+    }
+
+    /// A function is looked up as it is, rows as the snapshot has them: read together they would say what was never so.
+    @Test
+    void a_yes_is_never_of_the_rows_of_one_moment_and_the_rights_of_another() throws Exception {
+        try (PostgresDatabase database = database(PostgresCluster.NEWEST);
+                Pool pool = Questions.pool(database);
+                Connection owner = database.connect();
+                Statement statement = owner.createStatement()) {
+            database.execute(
+                    "CREATE TABLE switch (v int)",
+                    "INSERT INTO switch VALUES (0)",
+                    "CREATE FUNCTION may() RETURNS bool LANGUAGE sql STABLE AS 'SELECT v = 1 FROM public.switch'",
+                    "CREATE TABLE t (id int PRIMARY KEY)",
+                    "CREATE PUBLICATION sluice FOR TABLE t");
+            CatalogImage catalog = load(database);
+            Relation relation = table(catalog, "t");
+            ProbeQueries queries = new ProbeQueries(pool, TIMEOUT);
+            ProbeQueries.Probe probe = ProbeQueries.of(
+                    caller("authenticated", ALICE), catalog, relation, image(relation, List.of("1")), "public.may()");
+            AtomicBoolean over = new AtomicBoolean();
+            CompletableFuture<Void> moving = CompletableFuture.runAsync(
+                    () -> {
+                        for (int v = 1; !over.get(); v = 1 - v) {
+                            move(statement, v);
+                        }
+                    },
+                    task -> Thread.ofVirtual().name("owner").start(task));
+            List<ProbeAnswer> answers = new ArrayList<>();
+            try {
+                for (int i = 0; i < 1_500; i++) {
+                    try {
+                        answers.add(queries.probe(probe).value());
+                    } catch (QueryException moved) {
+                        assertThat(moved.kind()).isEqualTo(QueryException.Kind.TRANSIENT);
+                    }
+                }
+            } finally {
+                over.set(true);
+                moving.join();
+            }
+            assertThat(answers).hasSizeGreaterThan(100).doesNotContain(new ProbeAnswer.Decided(Truth.TRUE));
+        }
+    }
+
+    private static void move(Statement statement, int v) {
+        try {
+            statement.execute("BEGIN; UPDATE switch SET v = " + v + ";"
+                    + " CREATE OR REPLACE FUNCTION public.may() RETURNS bool LANGUAGE sql STABLE AS"
+                    + " 'SELECT v = " + (1 - v) + " FROM public.switch'; COMMIT; SELECT pg_sleep(0.005)");
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 }
