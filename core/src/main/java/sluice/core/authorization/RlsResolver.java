@@ -83,7 +83,7 @@ public final class RlsResolver {
                 new PolicyPlan.Composed(relation.qualifiedName(), required, folds.folds(), pinned),
                 new PolicyPlan.Fallback(
                         probes,
-                        new Origin.Question(probeSql(policies), columns(evaluated), names(policies)),
+                        new Origin.Question(probeSql(policies, role), columns(evaluated), names(policies)),
                         wording(catalog, policies)));
     }
 
@@ -177,16 +177,16 @@ public final class RlsResolver {
     }
 
     /// The composed predicate as PostgreSQL prints its parts.
-    private static String probeSql(PolicyComposer.Composition.Policies policies) {
+    private static String probeSql(PolicyComposer.Composition.Policies policies, Role role) {
         StringBuilder sql = new StringBuilder("(");
         String or = "";
         for (Policy policy : policies.permissive()) {
-            sql.append(or).append('(').append(policy.text()).append(')');
+            sql.append(or).append('(').append(policy.textFor(role.name())).append(')');
             or = " OR ";
         }
         sql.append(')');
         for (Policy policy : policies.restrictive()) {
-            sql.append(" AND (").append(policy.text()).append(')');
+            sql.append(" AND (").append(policy.textFor(role.name())).append(')');
         }
         return sql.toString();
     }

@@ -15,9 +15,12 @@ import sluice.core.session.Identity;
 final class CallerSession {
     private CallerSession() {}
 
-    private static final String ENTER = "SET LOCAL search_path TO DEFAULT; SELECT " + ReadTransaction.STAMP
-            + ", pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog',"
-            + " nullif(pg_catalog.current_setting('search_path'), '')), true),"
+    private static final String DEFAULT_PATH = "SET LOCAL search_path TO DEFAULT; ";
+
+    private static final String PATH = "pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog',"
+            + " nullif(pg_catalog.current_setting('search_path'), '')), true)";
+
+    private static final String ENTER = DEFAULT_PATH + "SELECT " + ReadTransaction.STAMP + ", " + PATH + ","
             + " pg_catalog.set_config('request.jwt.claims', ?, true),"
             + " pg_catalog.set_config('sluice.image', ?, true); SET LOCAL ROLE ";
 
@@ -33,6 +36,11 @@ final class CallerSession {
     /// The same within a transaction.
     static String become(Identity caller) {
         return ENTER + SqlText.identifier(caller.role());
+    }
+
+    /// The role and the path that names are looked up by, within a transaction, for no caller.
+    static String asRole(String role) {
+        return DEFAULT_PATH + "SELECT " + PATH + "; SET LOCAL ROLE " + SqlText.identifier(role);
     }
 
     static List<@Nullable String> parameters(Identity caller, String image) {

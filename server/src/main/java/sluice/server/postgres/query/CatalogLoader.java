@@ -154,7 +154,9 @@ public final class CatalogLoader {
                         + CatalogSql.collations(Part.OWN, builtIns.major())
                         + CatalogSql.ownTypes(published)
                         + CatalogSql.OWN_CASTS);
-        PolicyTexts texts = PolicyTexts.read(connection, withPolicies(answers.get(4)));
+        List<String> existing =
+                answers.get(6).stream().map(role -> role.text(1)).toList();
+        PolicyTexts texts = PolicyTexts.read(connection, withPolicies(answers.get(4)), existing);
         RelationAssembly assembly =
                 new RelationAssembly(answers.get(2), answers.get(3), answers.get(4), answers.get(5), texts);
         return new Reading(

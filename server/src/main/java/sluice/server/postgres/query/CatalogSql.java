@@ -262,6 +262,14 @@ final class CatalogSql {
                 + " WHERE p.polqual IS NOT NULL AND p.polrelid = ANY (" + ids(oids) + ")";
     }
 
+    /// Whether users have a function or an operator of a name the server has one of.
+    static final String SHADOWS = """
+        SELECT EXISTS (SELECT FROM pg_catalog.pg_proc u WHERE u.oid >= 16384 AND EXISTS (
+                 SELECT FROM pg_catalog.pg_proc b WHERE b.proname = u.proname AND b.oid < 16384))
+            OR EXISTS (SELECT FROM pg_catalog.pg_operator u WHERE u.oid >= 16384 AND EXISTS (
+                 SELECT FROM pg_catalog.pg_operator b WHERE b.oprname = u.oprname AND b.oid < 16384))
+        """.stripTrailing();
+
     /// Tables that somebody alters, or waits to alter, right now.
     static final String LOCKED =
             "SELECT DISTINCT l.relation FROM pg_catalog.pg_locks l WHERE l.mode = 'AccessExclusiveLock'"

@@ -184,7 +184,8 @@ final class RelationAssembly {
                 command,
                 row.numbers(5),
                 tree,
-                tree == null ? null : texts.text(row.oid(1)));
+                tree == null ? null : texts.text(row.oid(1)),
+                tree == null ? Map.of() : texts.byRole(row.oid(1)));
     }
 
     private Map<String, Grants> grants(int oid) {

@@ -15,7 +15,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -286,6 +288,46 @@ class ProbeQueriesPgTest {
             assertThat(probe(pool, catalog, relation, List.of("1", "geheimnisvoll"), "1 / (id - 1) = 1"))
                     .isEqualTo(new ProbeAnswer.Raised("22012"));
             assertThat(database.cluster().log()).contains("division by zero").doesNotContain("geheimnisvoll");
+        }
+    }
+
+    /// A policy keeps the function, operator or cast it was made with, whatever would be taken by its name today.
+    @Test
+    void what_would_be_taken_by_its_name_today_is_not_asked_in_place_of_what_the_policy_names() {
+        try (PostgresDatabase database = database(PostgresCluster.NEWEST);
+                Pool pool = Questions.pool(database)) {
+            database.execute(
+                    "CREATE TABLE members (who uuid)",
+                    "CREATE TABLE t (id int PRIMARY KEY, tags text[])",
+                    "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+                    "INSERT INTO t VALUES (1, '{a}')",
+                    "CREATE PUBLICATION sluice FOR TABLE t");
+            Map<String, String> shadows = new LinkedHashMap<>();
+            shadows.put(
+                    "array_length(tags, 1) = 2",
+                    "CREATE FUNCTION public.array_length(text[], int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 2'");
+            shadows.put(
+                    "tags @> ARRAY['b']",
+                    "CREATE FUNCTION public.yes(text[], text[]) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';"
+                            + " CREATE OPERATOR public.@> (LEFTARG = text[], RIGHTARG = text[], FUNCTION = public.yes)");
+            shadows.put(
+                    "cardinality(tags) = 2",
+                    "CREATE FUNCTION public.cardinality(text[]) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 2'");
+            for (Map.Entry<String, String> shadow : shadows.entrySet()) {
+                database.execute(
+                        "DROP POLICY IF EXISTS p ON t",
+                        "CREATE POLICY p ON t USING (NOT EXISTS (SELECT FROM members) AND " + shadow.getKey() + ")",
+                        shadow.getValue());
+                CatalogImage catalog = load(database);
+                Relation relation = table(catalog, "t");
+                String text =
+                        Objects.requireNonNull(relation.policies().getFirst().textFor("authenticated"));
+                assertThat(database.asRole("authenticated", "{}").rows("SELECT id FROM t"))
+                        .isEmpty();
+                assertThat(probe(pool, catalog, relation, List.of("1", "{a}"), text))
+                        .as(text)
+                        .isEqualTo(new ProbeAnswer.Decided(Truth.FALSE));
+            }
         }
     }
 
