@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /// @param tree `polqual` as a node tree; null for a policy without USING
 /// @param text `pg_get_expr(polqual, polrelid)` made under `search_path = pg_catalog`, so every other name is
 ///     qualified; null for a policy without USING
-/// @param textsByRole the same for roles under whose search path a name of `text` would be taken for another function or
-///     operator than the policy's
+/// @param textsByRole the same for roles under whose search path a name of `text` would be taken for another
+///     function or operator than the policy's
 public record Policy(
         int oid,
         String name,

@@ -44,9 +44,10 @@ final class PolicyTexts {
         for (int attempt = 0; attempt < ATTEMPTS_MAX && !readable.isEmpty(); attempt++) {
             Rows.run(connection, "SAVEPOINT texts; SET LOCAL lock_timeout = " + LOCK_TIMEOUT_MILLIS);
             try {
-                List<List<Row>> answers =
-                        Rows.run(connection, CatalogSql.policyTexts(new ArrayList<>(readable)) + "; "
-                                + CatalogSql.SHADOWS + "; RELEASE texts");
+                List<List<Row>> answers = Rows.run(
+                        connection,
+                        CatalogSql.policyTexts(new ArrayList<>(readable)) + "; " + CatalogSql.SHADOWS
+                                + "; RELEASE texts");
                 Map<Integer, String> texts = new HashMap<>();
                 for (Row row : answers.getFirst()) {
                     texts.put(row.oid(0), row.text(1));
@@ -71,8 +72,8 @@ final class PolicyTexts {
         return new PolicyTexts(Map.of());
     }
 
-    /// A name of the server's stands alone where nothing else is found by it. Under a role's own path something may be:
-    /// printed there, it is qualified.
+    /// A name of the server's stands alone where nothing else is found by it. Under a role's own path something may
+    /// be: printed there, it is qualified.
     private void as(String role, Connection connection, List<Integer> relations) throws SQLException {
         Rows.run(connection, "SAVEPOINT role; SET LOCAL lock_timeout = " + LOCK_TIMEOUT_MILLIS);
         try {

@@ -4,6 +4,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Column;
@@ -81,17 +82,17 @@ public final class ProbeQueries {
     ///     moved each time it was asked
     public Stamped<ProbeAnswer> probe(Probe probe) {
         for (int asking = 1; asking <= ASKINGS_MAX; asking++) {
-            Stamped<ProbeAnswer> answer =
+            Optional<Stamped<ProbeAnswer>> answer =
                     pool.askWhole(Lane.CALLERS, "the probe", timeout, use -> ask(use, probe));
-            if (answer != null) {
-                return answer;
+            if (answer.isPresent()) {
+                return answer.get();
             }
         }
         throw QueryException.transientFailure("rights moved each time the probe was asked");
     }
 
-    /// @return null when rights may have moved between the snapshot and the answer
-    private @Nullable Stamped<ProbeAnswer> ask(Pool.Use use, Probe probe) throws SQLException {
+    /// @return empty when rights may have moved between the snapshot and the answer
+    private Optional<Stamped<ProbeAnswer>> ask(Pool.Use use, Probe probe) throws SQLException {
         Stamp stamp = CallerSession.enter(use.connection(), probe.caller(), json(probe.image()), timeout);
         Truth truth;
         try {
@@ -100,12 +101,12 @@ public final class ProbeQueries {
             if (!CallerSession.isAnswer(e)) {
                 throw e;
             }
-            return new Stamped<>(stamp, new ProbeAnswer.Raised(QueryException.stateOf(e)));
+            return Optional.of(new Stamped<>(stamp, new ProbeAnswer.Raised(QueryException.stateOf(e))));
         }
         boolean nothingCommitted = use.snapshotLeftIn().equals(stamp.snapshot());
         return nothingCommitted || standing.stoodSince(stamp, use.connection())
-                ? new Stamped<>(stamp, new ProbeAnswer.Decided(truth))
-                : null;
+                ? Optional.of(new Stamped<>(stamp, new ProbeAnswer.Decided(truth)))
+                : Optional.empty();
     }
 
     /// As a condition, as a policy is one: what PostgreSQL makes of it while it plans a query raises here too. A

@@ -23,9 +23,10 @@ import sluice.core.value.Oid;
 import sluice.server.postgres.query.Pool.Lane;
 import sluice.server.postgres.query.Rows.Row;
 import sluice.server.postgres.query.SnapshotException.Reason;
+import sluice.server.postgres.query.Standing.Rights;
 
-/// Reads the rows of a shape as its caller sees them: one transaction, one snapshot, by a cursor, and the rights of that
-/// snapshot ({@link Standing}).
+/// Reads the rows of a shape as its caller sees them: one transaction, one snapshot, by a cursor, and the rights of
+/// that snapshot ({@link Standing}).
 ///
 /// Rows go to whoever takes them while the transaction is open, so the taker must not wait for a client. Memory is
 /// bounded by {@link #FETCH_BYTES} and one row, or twice as many rows as the last time where rows grow suddenly.
@@ -101,7 +102,8 @@ public final class SnapshotQueries {
 
     private Extent read(Connection connection, Question question, Taker taker) throws SQLException {
         long deadline = System.nanoTime() + bounds.timeout().toNanos();
-        Entered entered = enter(connection, question.caller());
+        String rights = Standing.with(question.relation().oid());
+        Entered entered = enter(connection, question.caller(), rights);
         taker.begin(entered.stamp());
         FilterSql filter = question.filter().sql(question.catalog());
         SnapshotSql.Limits limits = new SnapshotSql.Limits(bounds.rowsMax(), bounds.rowBytesMax());
@@ -115,11 +117,8 @@ public final class SnapshotQueries {
                         limits),
                 filter.parameters());
         Extent extent = rows(connection, question.projection(), taker, deadline);
-        String since = Rows.run(connection, "ROLLBACK; SELECT " + Standing.SQL)
-                .getLast()
-                .getFirst()
-                .text(0);
-        if (!since.equals(entered.standing())) {
+        Row now = Rows.run(connection, "ROLLBACK; SELECT " + rights).getLast().getFirst();
+        if (!Rights.of(now, 0).stoodSince(entered.rights())) {
             throw new SnapshotException(
                     Reason.RIGHTS_MOVED, "rows were not read: rights moved each time while they were; ask again");
         }
@@ -127,17 +126,17 @@ public final class SnapshotQueries {
         return extent;
     }
 
-    /// @param standing what rights are in the snapshot
-    private record Entered(Stamp stamp, String standing) {}
+    /// @param rights what they are in the snapshot
+    private record Entered(Stamp stamp, Rights rights) {}
 
     /// One round trip: snapshot, server, claims and role.
-    private Entered enter(Connection connection, Identity caller) throws SQLException {
+    private Entered enter(Connection connection, Identity caller, String rights) throws SQLException {
         String sql = ReadTransaction.begin(bounds.timeout())
                 + "SET LOCAL lock_timeout = " + Math.max(1, bounds.lockTimeout().toMillis())
                 + "; SET LOCAL cursor_tuple_fraction = 1; SELECT " + ReadTransaction.STAMP
                 + ", c.system_identifier::text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN '0' ELSE"
                 + " pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END,"
-                + " pg_catalog.current_database(), " + Standing.SQL + " FROM pg_catalog.pg_control_system() c; "
+                + " pg_catalog.current_database(), " + rights + " FROM pg_catalog.pg_control_system() c; "
                 + CallerSession.become(caller);
         Row row;
         try {
@@ -162,7 +161,7 @@ public final class SnapshotQueries {
                     "rows were not read: the database that answered is not, or not known to be, the one changes"
                             + " come from; ask again");
         }
-        return new Entered(stamp, row.text(6));
+        return new Entered(stamp, Rights.of(row, 6));
     }
 
     private static void declare(Connection connection, String query, List<String> parameters) throws SQLException {

@@ -305,11 +305,12 @@ class ProbeQueriesPgTest {
             Map<String, String> shadows = new LinkedHashMap<>();
             shadows.put(
                     "array_length(tags, 1) = 2",
-                    "CREATE FUNCTION public.array_length(text[], int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 2'");
+                    "CREATE FUNCTION public.array_length(text[], int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT"
+                            + " 2'");
             shadows.put(
                     "tags @> ARRAY['b']",
                     "CREATE FUNCTION public.yes(text[], text[]) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';"
-                            + " CREATE OPERATOR public.@> (LEFTARG = text[], RIGHTARG = text[], FUNCTION = public.yes)");
+                        + " CREATE OPERATOR public.@> (LEFTARG = text[], RIGHTARG = text[], FUNCTION = public.yes)");
             shadows.put(
                     "cardinality(tags) = 2",
                     "CREATE FUNCTION public.cardinality(text[]) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 2'");
@@ -331,7 +332,8 @@ class ProbeQueriesPgTest {
         }
     }
 
-    /// A function is looked up as it is, rows as the snapshot has them: read together they would say what was never so.
+    /// A function is looked up as it is, rows as the snapshot has them: read together they would say what was never
+    /// so.
     @Test
     void a_yes_is_never_of_the_rows_of_one_moment_and_the_rights_of_another() throws Exception {
         try (PostgresDatabase database = database(PostgresCluster.NEWEST);
