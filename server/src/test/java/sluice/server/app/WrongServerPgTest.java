@@ -5,11 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static sluice.server.app.RunningSluice.ALICE;
 import static sluice.server.app.RunningSluice.at;
 
+import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import sluice.core.session.IdType;
+import sluice.core.session.RevocationTables;
+import sluice.core.value.Oid;
+import sluice.core.value.PgType;
+import sluice.server.postgres.PostgresUrl;
+import sluice.server.postgres.query.Pool;
+import sluice.server.postgres.query.SessionQuery;
 import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.TcpProxy;
@@ -87,6 +96,7 @@ class WrongServerPgTest {
     @Test
     void a_standby_behind_either_url_refuses_the_start() throws Exception {
         try (PostgresDatabase database = Notes.database(cluster, "failover")) {
+            database.execute("GRANT SELECT (id) ON notes TO sluice_authz");
             cluster.stop(PostgresServer.Stop.FAST);
             try (PostgresCluster copy = cluster.startStandby()) {
                 // closing it would drop it, which a standby cannot
@@ -110,8 +120,20 @@ class WrongServerPgTest {
                         database,
                         Map.of("SLUICE_DB_REPL_URL", standby.url("sluice_repl") + "?replication=database"),
                         "SLUICE_DB_REPL_URL leads to a standby");
+                assertAsksNobodyWhoHasSignedOut(standby);
                 standby.reconnect();
             }
+        }
+    }
+
+    /// A pool may come to lead to one later. It may lack the end of a session for as long as it lags.
+    private static void assertAsksNobodyWhoHasSignedOut(PostgresDatabase standby) {
+        Duration timeout = Duration.ofSeconds(20);
+        try (Pool pool = Pool.open(
+                PostgresUrl.parse(standby.url("sluice_authz")), new Pool.Sizing(1, 0, timeout), Pool.Reset.ROLLBACK)) {
+            IdType ids = Objects.requireNonNull(IdType.of(new PgType.Base(Oid.INT4, "integer")));
+            SessionQuery query = SessionQuery.ofSessions(pool, new RevocationTables.Table("public", "notes"), timeout);
+            assertThatThrownBy(() -> query.exists(ids, "1")).hasMessageContaining("standby");
         }
     }
 

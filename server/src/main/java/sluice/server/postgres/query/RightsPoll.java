@@ -13,8 +13,8 @@ import sluice.server.postgres.query.Rows.Row;
 /// were. Different answers say only that a
 /// reload is due.
 public final class RightsPoll {
-    /// Columns by which policies read tables, their own and others.
-    private static final String NAMED_BY_POLICIES = "pg_catalog.pg_depend d JOIN pg_catalog.pg_attribute w"
+    /// Columns by which policies read tables, their own and others; `w` is the column.
+    static final String NAMED_BY_POLICIES = "pg_catalog.pg_depend d JOIN pg_catalog.pg_attribute w"
             + " ON w.attrelid = d.refobjid AND w.attnum = d.refobjsubid"
             + " AND d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass"
             + " AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjsubid > 0";

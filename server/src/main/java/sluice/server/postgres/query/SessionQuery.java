@@ -6,6 +6,7 @@ import java.util.List;
 import sluice.core.session.IdType;
 import sluice.core.session.RevocationTables;
 import sluice.server.postgres.query.Pool.Lane;
+import sluice.server.postgres.query.Rows.Row;
 
 /// Whether a session's row exists, or a user's that is banned now: one look into the index, in one round trip, with
 /// no right but SELECT of the `id` and of the column with the end of the ban.
@@ -34,17 +35,19 @@ public final class SessionQuery {
     }
 
     /// @param id a text of that type
-    /// @throws QueryException when the database does not say
+    /// @throws QueryException when the database does not say, or is a standby, which may not have the end of it yet
     public boolean exists(IdType type, String id) {
         return pool.askWhole(Lane.CALLERS, "the session lookup", timeout, use -> {
             try {
-                return use.last(
-                                ReadTransaction.begin(timeout) + "SELECT EXISTS (SELECT FROM " + table
-                                        + " s WHERE s.id = ?::" + type.sqlName() + condition + ")",
+                Row row = use.last(
+                                ReadTransaction.begin(timeout) + "SELECT " + ReadTransaction.STAMP
+                                        + ", EXISTS (SELECT FROM " + table + " s WHERE s.id = ?::" + type.sqlName()
+                                        + condition + ")",
                                 List.of(id))
                         .getLast()
-                        .getFirst()
-                        .flag(0);
+                        .getFirst();
+                ReadTransaction.stamp(row);
+                return row.flag(3);
             } catch (SQLException e) {
                 // what the type cannot read is no row's id
                 if (QueryException.stateOf(e).startsWith("22")) {

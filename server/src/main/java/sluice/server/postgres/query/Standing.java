@@ -32,13 +32,8 @@ final class Standing {
                             + " FROM pg_catalog.pg_depend d"
                             + " WHERE d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass"
                             + " AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass))")
-            + digest(
-                    "a.attrelid, a.attnum, a.xmin",
-                    "pg_catalog.pg_attribute a",
-                    "a.attacl IS NOT NULL OR (a.attrelid, a.attnum) IN (SELECT d.refobjid, d.refobjsubid"
-                            + " FROM pg_catalog.pg_depend d"
-                            + " WHERE d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass"
-                            + " AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass)")
+            + digest("a.attrelid, a.attnum, a.xmin", "pg_catalog.pg_attribute a", "a.attacl IS NOT NULL")
+            + digest("w.attrelid, w.attnum, w.xmin", RightsPoll.NAMED_BY_POLICIES, "true")
             + digest("v.oid, v.xmin", "pg_catalog.pg_rewrite v", "v.oid >= 16384")
             + digest("n.oid, n.xmin", "pg_catalog.pg_namespace n", "n.nspname !~ '^pg_(temp|toast)'")
             + digest("m.roleid, m.member, m.xmin", "pg_catalog.pg_auth_members m", "true")
