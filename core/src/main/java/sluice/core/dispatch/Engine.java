@@ -438,6 +438,7 @@ public final class Engine
 
     @Override
     public void settled(Subscription subscription) {
+        shapes.identityMoved(subscription);
         dispatch.settled(subscription, now);
         desk.settled(subscription);
     }

@@ -4,12 +4,36 @@ import java.util.ArrayList;
 import java.util.List;
 import sluice.core.catalog.Relation;
 import sluice.core.diagnostics.Finding;
+import sluice.core.diagnostics.IdentityRemedy;
 import sluice.core.error.WarningCode;
 import sluice.core.event.StreamEvent;
 
-/// What a subscriber is told of its table's replica identity, whatever it asked for. Names no column but in the SQL.
+/// What a subscriber is told of its table's replica identity.
 final class IdentityWarnings {
     private IdentityWarnings() {}
+
+    /// @param missing columns that old rows would have to carry
+    static StreamEvent.Warning insufficient(String label, Relation relation, List<String> missing) {
+        return new StreamEvent.Warning(
+                label,
+                WarningCode.REPLICA_IDENTITY_INSUFFICIENT,
+                "the replica identity of \"" + relation.qualifiedName() + "\" lacks " + String.join(", ", missing),
+                "deletes, and rows that leave the shape, are withheld",
+                IdentityRemedy.sql(relation, missing));
+    }
+
+    /// The warning where deletes that cannot be decided are not withheld.
+    static StreamEvent.Warning ofDegradedDeletes(StreamEvent.Warning warning) {
+        return warning.code() != WarningCode.REPLICA_IDENTITY_INSUFFICIENT
+                ? warning
+                : new StreamEvent.Warning(
+                        warning.sub(),
+                        warning.code(),
+                        warning.message(),
+                        "deletes come with their key only, whether or not the row was in the shape; rows that leave"
+                                + " it are withheld",
+                        warning.remedy());
+    }
 
     /// @param findings about the table's identity
     static List<StreamEvent.Warning> of(String label, Relation relation, List<Finding> findings) {

@@ -166,7 +166,7 @@ final class Installation {
         List<StreamEvent.Warning> own = ownWarnings(entry, subscription, table);
         warnings.addAll(own);
         if (own.stream().anyMatch(warning -> warning.code() == WarningCode.REPLICA_IDENTITY_INSUFFICIENT)) {
-            subscription.deletesAreAnnounced();
+            subscription.announceDeletes(Subscription.Announced.WITHHELD);
         }
         return new SubscriptionResult(
                 label,
@@ -191,7 +191,7 @@ final class Installation {
                 subscription.rule(),
                 IdentityWarnings.of(label, table.relation(), table.identityFindings(host.catalog()))));
         if (host.settings().degradedDeletes() == EngineSettings.DegradedDeletes.DELIVER) {
-            own.replaceAll(Installation::ofDegradedDeletes);
+            own.replaceAll(IdentityWarnings::ofDegradedDeletes);
         }
         if (host.feeds().lacksSnapshot(subscription)) {
             own.add(new StreamEvent.Warning(
@@ -202,19 +202,6 @@ final class Installation {
                     "read the rows another way, once the subscription is live"));
         }
         return own;
-    }
-
-    /// Deletes that cannot be decided are not withheld here.
-    private static StreamEvent.Warning ofDegradedDeletes(StreamEvent.Warning warning) {
-        return warning.code() != WarningCode.REPLICA_IDENTITY_INSUFFICIENT
-                ? warning
-                : new StreamEvent.Warning(
-                        warning.sub(),
-                        warning.code(),
-                        warning.message(),
-                        "deletes come with their key only, whether or not the row was in the shape; rows that leave"
-                                + " it are withheld",
-                        warning.remedy());
     }
 
     private SubscriptionResult result(SubscribeFlow.Entry entry, ChannelRequest channel) {

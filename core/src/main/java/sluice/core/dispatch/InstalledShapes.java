@@ -25,6 +25,8 @@ final class InstalledShapes {
         ControlDesk desk();
 
         Feeds feeds();
+
+        EngineSettings settings();
     }
 
     private final Host host;
@@ -58,6 +60,29 @@ final class InstalledShapes {
         subscription.stream().add(subscription);
         metrics.subscriptions(table.relation(), subscription.rule().tier(), indexing(key), 1);
         dispatch.watch(subscription);
+    }
+
+    /// The subscription's rule was composed again. Its table's replica identity may have become too narrow for what
+    /// it reads, or wide enough: a row that leaves without an old row in the log is not told from here on.
+    void identityMoved(Subscription subscription) {
+        TableState table = host.table(subscription.relationOid());
+        if (table == null || subscription.state() == Subscription.State.ENDED) {
+            return;
+        }
+        List<String> missing = ShapeReader.outsideIdentity(subscription, table.relation());
+        boolean told = subscription.announcedDeletes();
+        subscription.announceDeletes(
+                missing.isEmpty() ? Subscription.Announced.NOTHING : Subscription.Announced.WITHHELD);
+        if (missing.isEmpty() || told) {
+            return;
+        }
+        StreamEvent.Warning warning = IdentityWarnings.insufficient(subscription.label(), table.relation(), missing);
+        if (host.settings().replicaIdentity() == EngineSettings.IdentityPolicy.STRICT) {
+            end(subscription, ErrorCode.REPLICA_IDENTITY_INSUFFICIENT, warning.message() + "; run " + warning.remedy());
+            return;
+        }
+        boolean delivered = host.settings().degradedDeletes() == EngineSettings.DegradedDeletes.DELIVER;
+        Frames.give(sink, subscription.stream(), delivered ? IdentityWarnings.ofDegradedDeletes(warning) : warning);
     }
 
     /// Ends a subscription without a word, as its client asked.

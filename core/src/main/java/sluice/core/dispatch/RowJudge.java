@@ -4,13 +4,16 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
+import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.datum.EvaluationException;
+import sluice.core.diagnostics.IdentityRemedy;
 import sluice.core.event.Delivery;
 import sluice.core.expression.FilterTerm;
 import sluice.core.expression.Predicate;
 import sluice.core.expression.RowImage;
 import sluice.core.pgoutput.ColumnMapping;
+import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.shape.Operation;
 import sluice.core.shape.Projection;
@@ -52,6 +55,10 @@ final class RowJudge {
     private @Nullable ProbedForm probedForm;
     private boolean oldKeyWithheld;
     private boolean gaps;
+
+    /// Whether the change says less of its old row than the catalog's replica identity promises.
+    private boolean narrow;
+
     private @Nullable RowImage newImage;
     private @Nullable RowImage oldImage;
 
@@ -75,6 +82,7 @@ final class RowJudge {
         gaps = hasGaps(change);
         relation = changed;
         mapping = columns;
+        narrow = change instanceof Change.Update update && update.old() == null && isNarrow(update.relation());
         newImage = imageOf(ChangedRow.newTuple(change));
         oldImage = imageOf(ChangedRow.oldTuple(change));
     }
@@ -174,7 +182,9 @@ final class RowJudge {
         }
         Tuple old = update.old();
         if (old == null) {
-            return wantsUpdates ? newTuple(subscription, update.row(), Delivery.UPDATE) : Outcome.NOTHING;
+            Outcome after = wantsUpdates ? newTuple(subscription, update.row(), Delivery.UPDATE) : Outcome.NOTHING;
+            boolean mayHaveLeft = wantsTransitions && narrow && isUnannounced(subscription, update);
+            return mayHaveLeft ? unseen(after) : after;
         }
         Truth before = oldTuple(subscription, old);
         Outcome after = newTuple(subscription, update.row(), Delivery.UPDATE);
@@ -183,6 +193,48 @@ final class RowJudge {
             case WITHHOLD -> Outcome.WITHHOLD;
             case NOTHING -> wantsTransitions ? left(subscription, before, update) : Outcome.NOTHING;
         };
+    }
+
+    private boolean isNarrow(RelationDefinition definition) {
+        for (Column column : current(relation).columns()) {
+            if (IdentityRemedy.covers(current(relation), column.attnum()) && !isInIdentity(definition, column)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isInIdentity(RelationDefinition definition, Column column) {
+        int position = current(mapping).position(column.attnum());
+        return position != ColumnMapping.ABSENT
+                && definition.columns().get(position).inIdentity();
+    }
+
+    /// Whether the client does not know that it is not told where the row was: its shape reads a column that the
+    /// identity lacks, while the catalog has a wide one still, or again.
+    private boolean isUnannounced(Subscription subscription, Change.Update update) {
+        if (subscription.announcedDeletes()) {
+            return false;
+        }
+        List<Integer> ruled = subscription.rule().readsColumns();
+        for (Column column : current(relation).columns()) {
+            boolean isRead = ruled.contains(0)
+                    || ruled.contains(column.attnum())
+                    || subscription.filter().columns().stream()
+                            .anyMatch(filtered -> filtered.attnum() == column.attnum());
+            if (isRead && !isInIdentity(update.relation(), column)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The row may have left without a sign.
+    private Outcome unseen(Outcome after) {
+        if (after == Outcome.PROBE) {
+            probedForm = new ProbedForm(delivery, ProbedForm.Hidden.MAY_HAVE_LEFT);
+        }
+        return after == Outcome.NOTHING ? Outcome.WITHHOLD : after;
     }
 
     /// The new tuple is for the subscription, or may be: the old one says in which form.

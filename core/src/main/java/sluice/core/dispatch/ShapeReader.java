@@ -25,6 +25,7 @@ import sluice.core.shape.Projection;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.ShapeRequest.Transitions;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.Subscription;
 
 /// Checks a requested shape as far as the catalog alone can tell, as the SELECT it stands for.
 final class ShapeReader {
@@ -236,12 +237,7 @@ final class ShapeReader {
         }
         List<String> missing = outsideIdentity(draft, rule.readsColumns());
         if (!missing.isEmpty()) {
-            warnings.add(new StreamEvent.Warning(
-                    label,
-                    WarningCode.REPLICA_IDENTITY_INSUFFICIENT,
-                    "the replica identity of \"" + relation.qualifiedName() + "\" lacks " + String.join(", ", missing),
-                    "deletes, and rows that leave the shape, are withheld",
-                    IdentityRemedy.sql(relation, missing)));
+            warnings.add(IdentityWarnings.insufficient(label, relation, missing));
         }
         warnings.addAll(ofIdentity);
         if (rule.lasting() == Rule.Lasting.FOR_A_TIME) {
@@ -257,22 +253,37 @@ final class ShapeReader {
 
     /// Columns that an old tuple would have to carry, and does not.
     static List<String> outsideIdentity(Draft draft, List<Integer> ruleColumns) {
-        boolean readsOldTuples =
-                draft.operations().include(Operation.DELETE) || draft.request().transitions() == Transitions.REPORTED;
-        List<String> missing = new ArrayList<>(0);
-        if (!readsOldTuples) {
-            return missing;
+        if (!readsOldTuples(draft.operations(), draft.request())) {
+            return List.of();
         }
-        List<Integer> filtered = new ArrayList<>();
+        List<Integer> read = new ArrayList<>(ruleColumns);
         for (Condition condition : draft.filter().terms()) {
-            filtered.add(condition.column().attnum());
+            read.add(condition.column().attnum());
         }
-        Relation relation = draft.relation();
+        return outsideIdentity(draft.relation(), read);
+    }
+
+    /// The same of an open shape, under the table's present identity.
+    static List<String> outsideIdentity(Subscription subscription, Relation relation) {
+        if (!readsOldTuples(subscription.operations(), subscription.request())) {
+            return List.of();
+        }
+        List<Integer> read = new ArrayList<>(subscription.rule().readsColumns());
+        for (Column column : subscription.filter().columns()) {
+            read.add(column.attnum());
+        }
+        return outsideIdentity(relation, read);
+    }
+
+    private static boolean readsOldTuples(Operations operations, ShapeRequest request) {
+        return operations.include(Operation.DELETE) || request.transitions() == Transitions.REPORTED;
+    }
+
+    private static List<String> outsideIdentity(Relation relation, List<Integer> read) {
+        List<String> missing = new ArrayList<>(0);
         for (Column column : relation.columns()) {
-            boolean read = filtered.contains(column.attnum())
-                    || ruleColumns.contains(column.attnum())
-                    || ruleColumns.contains(0);
-            if (read && !IdentityRemedy.covers(relation, column.attnum())) {
+            boolean isRead = read.contains(column.attnum()) || read.contains(0);
+            if (isRead && !IdentityRemedy.covers(relation, column.attnum())) {
                 missing.add(column.name());
             }
         }

@@ -27,6 +27,13 @@ public final class Subscription extends Recipient {
         ENDED
     }
 
+    /// What the client was told last of deletes, and of rows that leave the shape.
+    public enum Announced {
+        /// Some are withheld, because the log does not carry what decides them.
+        WITHHELD,
+        NOTHING
+    }
+
     private static final int TELLING_SECONDS_MIN = 10;
 
     private final StreamState stream;
@@ -268,8 +275,8 @@ public final class Subscription extends Recipient {
     }
 
     /// The client was told that deletes are withheld, so not each of them is told of.
-    public void deletesAreAnnounced() {
-        deletesAnnounced = true;
+    public void announceDeletes(Announced announced) {
+        deletesAnnounced = announced == Announced.WITHHELD;
     }
 
     public boolean announcedDeletes() {
@@ -292,7 +299,6 @@ public final class Subscription extends Recipient {
         ruledFor = stream.identity();
         crossCheck = null;
         projection = newProjection;
-        deletesAnnounced = false;
         generation++;
         recount();
     }

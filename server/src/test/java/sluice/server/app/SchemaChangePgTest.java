@@ -33,6 +33,7 @@ class SchemaChangePgTest {
             "refilled",
             "lent",
             "widened",
+            "straitened",
             "later",
             "fence");
 
@@ -63,7 +64,8 @@ class SchemaChangePgTest {
                 "ALTER TABLE parted ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON parted FOR SELECT TO authenticated USING (owner_id = auth.uid())",
                 "CREATE PUBLICATION sluice FOR TABLE swapped, thereandback, unused, filtered, ruled, doomed, grown,"
-                        + " refilled, lent, widened, refolded, fence, parted WITH (publish_via_partition_root = true)");
+                    + " refilled, lent, widened, straitened, refolded, fence, parted WITH (publish_via_partition_root"
+                    + " = true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h"));
     }
 
@@ -186,6 +188,27 @@ class SchemaChangePgTest {
             fenced(bob, 900);
             assertThat(labelled(bob, "s")).containsExactly(1);
             assertThat(bob.received()).noneMatch(event -> event.data().contains("of alice alone"));
+        }
+    }
+
+    @Test
+    void an_identity_that_becomes_narrow_is_told_before_a_row_leaves_without_a_sign() {
+        database.execute(
+                "ALTER TABLE straitened REPLICA IDENTITY FULL",
+                "INSERT INTO straitened (id, owner_id) VALUES (1, '" + ALICE + "')");
+        try (SseClient alice = open(ALICE, "straitened", ",\"transitions\":true")) {
+            assertThat(alice.received().getFirst().json().at("/subscriptions/0").toString())
+                    .doesNotContain("replica_identity_insufficient");
+            database.execute("ALTER TABLE straitened REPLICA IDENTITY DEFAULT");
+            database.execute("UPDATE straitened SET owner_id = '" + BOB + "' WHERE id = 1");
+            write("fence", 902, ALICE, ALICE);
+
+            fenced(alice, 902);
+            assertThat(labelled(alice, "s")).isEmpty();
+            assertThat(alice.received())
+                    .anyMatch(event -> event.is("warning")
+                            && event.json().get("sub").asText().equals("s")
+                            && event.data().contains("replica_identity_insufficient"));
         }
     }
 
