@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// @param typmod `pg_attribute.atttypmod`, -1 when the type has none
 /// @param collationOid `pg_attribute.attcollation`, 0 when the type has none
 /// @param generationTree `pg_attrdef.adbin` of a generated column: how it follows from the others; null for a plain
-///     one
+///     one, and where a partition stores what another expression makes
 public record Column(
         int attnum,
         String name,

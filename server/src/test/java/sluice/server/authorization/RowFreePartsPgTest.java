@@ -248,4 +248,31 @@ class RowFreePartsPgTest {
             assertThat(rule.tier()).isEqualTo(Tier.C);
         }
     }
+
+    /// PostgreSQL compiles patterns and computes times of the clock to estimate how many rows there are, and fails
+    /// where that raises: also for the rows that do not reach it.
+    @Test
+    void what_raises_for_an_estimate_raises_for_every_row() {
+        Hearing hearing = new Hearing(table, "docs", ROLE);
+        for (String pattern : List.of(
+                "id = 1 OR tx ~ '('",
+                "id = 1 OR tx !~* 'a{2,1}'",
+                "id = 1 OR tx SIMILAR TO 'a(('",
+                "id = 1 OR tx ~ ANY (ARRAY['a', '('])",
+                "(auth.jwt() ->> 'sub') IS NOT NULL OR tx ~ '('",
+                "id = 1 OR tx ~ ('(' || (auth.jwt() ->> 'sub'))")) {
+            Hearing.Outcome outcome = hearing.one(CLAIMS, pattern);
+            assertThat(outcome.obstacle()).as(pattern).isNotNull().contains("a pattern before any row");
+            assertThat(outcome.theirs()).as(pattern).isEqualTo("eee");
+        }
+        for (String clock : List.of(
+                "id = 1 OR id > 1 / (extract(year from now())::int - extract(year from now())::int)",
+                "id = 1 OR ts < now() + interval '178000000 years'")) {
+            assertThat(hearing.one(CLAIMS, clock).toString()).isEqualTo(clock + ": eee, PostgreSQL eee");
+        }
+        assertThat(hearing.one(CLAIMS, "id = 1 OR tx ~ '^x'").ours()).isEqualTo("tfn");
+        assertThat(hearing.one(CLAIMS, "id = 3 OR ts < now() - interval '1 day'")
+                        .ours())
+                .isEqualTo("ftt");
+    }
 }

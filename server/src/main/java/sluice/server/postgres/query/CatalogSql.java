@@ -218,17 +218,40 @@ final class CatalogSql {
            ORDER BY 1 LIMIT 1) END
         """.stripTrailing();
 
+    /// Whether a partition stores another value than the root's expression would make, as far as can be
+    /// seen without opening it: another text, or columns at other places. A virtual column is made as the
+    /// root says in every one.
+    private static final String MADE_OTHERWISE_BELOW = """
+        a.attgenerated = 's' AND EXISTS (
+          WITH RECURSIVE below (oid) AS (
+            SELECT i.inhrelid FROM pg_catalog.pg_inherits i
+              JOIN pg_catalog.pg_class c ON c.oid = i.inhparent AND c.relkind = 'p'
+             WHERE i.inhparent = a.attrelid
+            UNION
+            SELECT i.inhrelid FROM below b JOIN pg_catalog.pg_inherits i ON i.inhparent = b.oid)
+          SELECT FROM below b
+            LEFT JOIN pg_catalog.pg_attrdef bd ON bd.adrelid = b.oid AND bd.adnum = a.attnum
+           WHERE pg_catalog.regexp_replace(bd.adbin::text, ':location -?[0-9]+', '', 'g')
+                   IS DISTINCT FROM pg_catalog.regexp_replace(d.adbin::text, ':location -?[0-9]+', '', 'g')
+              OR EXISTS (
+                SELECT FROM pg_catalog.pg_attribute ra
+                 WHERE ra.attrelid = a.attrelid AND ra.attnum > 0 AND NOT ra.attisdropped
+                   AND NOT EXISTS (
+                     SELECT FROM pg_catalog.pg_attribute ba
+                      WHERE ba.attrelid = b.oid AND ba.attnum = ra.attnum AND ba.attname = ra.attname)))
+        """.stripTrailing();
+
     /// Live columns.
     static String columns(List<Integer> oids) {
         return """
             SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated,
-                   a.attcollation, d.adbin::text
+                   a.attcollation, CASE WHEN $OTHERWISE$ THEN NULL ELSE d.adbin::text END
               FROM pg_catalog.pg_attribute a
               LEFT JOIN pg_catalog.pg_attrdef d
                 ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> ''
              WHERE a.attrelid = ANY ($IDS$) AND a.attnum > 0 AND NOT a.attisdropped
              ORDER BY a.attrelid, a.attnum;
-            """.replace("$IDS$", ids(oids));
+            """.replace("$OTHERWISE$", MADE_OTHERWISE_BELOW).replace("$IDS$", ids(oids));
     }
 
     /// Valid indexes, the primary key first.

@@ -109,9 +109,9 @@ public final class ProbeQueries {
                 : Optional.empty();
     }
 
-    /// As a condition, as a policy is one: what PostgreSQL makes of it while it plans a query raises here too. A
-    /// sub-select stays one for each row, which the pointless OR sees to: the planner takes it away only after it has
-    /// looked for sub-selects to join.
+    /// As a condition, as a policy is one: what PostgreSQL raises while it plans a query raises here too.
+    /// A sub-select stays one for each row, which the pointless OR sees to: the planner takes it away
+    /// only after it has looked for sub-selects to join.
     ///
     /// The values travel apart from the text, so that a rule that raises does not put them into the server's log.
     private static String sql(Probe probe) {
@@ -133,8 +133,8 @@ public final class ProbeQueries {
                 ? ""
                 : " FROM pg_catalog.json_to_record(pg_catalog.current_setting('sluice.image')::pg_catalog.json) AS"
                         + " image (" + definitions + ")";
-        return "SELECT true FROM (SELECT " + columns + from + ") AS " + SqlText.identifier(probe.table())
-                + " WHERE ((" + probe.predicate() + ") OR false)";
+        return "SELECT true FROM (SELECT " + columns + from + ") AS " + SqlText.identifier(probe.table()) + " WHERE (("
+                + probe.predicate() + ") OR false)";
     }
 
     private static String json(List<Value> image) {
