@@ -19,7 +19,7 @@ final class InputText {
 
     /// Letters and signs that numbers of some major or of the C library may have: hexadecimal digits, separators.
     private static final Pattern UNCLEAR =
-            Pattern.compile("[+-]?0[xXoObB].*|.*_.*|[+-]?(?i:nan)\\(.*|.*[eE][+-]?[0-9]+");
+            Pattern.compile("[+-]?0[xXoObB].*|.*_.*|[+-]?(?i:nan)(\\(.*)?|.*[eE][+-]?[0-9]+");
 
     private static final Pattern MOMENT = Pattern.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})"
             + "(?:[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\\.([0-9]{1,6}))?)?)?(Z|[+-][0-9]{2}(?::[0-9]{2})?)?");

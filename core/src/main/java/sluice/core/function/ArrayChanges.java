@@ -188,7 +188,10 @@ final class ArrayChanges {
         if (side == Side.START && lower == Integer.MIN_VALUE) {
             throw new EvaluationException("22003");
         }
-        return bounded(List.of(elements.size()), List.of(lower), elements);
+        // One that comes first is put below the others, and all are moved up unchecked.
+        List<Integer> checked = List.of(side == Side.START ? lower - 1 : lower);
+        ArrayValue extended = bounded(List.of(elements.size()), checked, elements);
+        return new ArrayValue(extended.lengths(), List.of(lower), extended.elements());
     }
 
     /// Subscripts are `int`s, the one behind the last included.

@@ -561,6 +561,16 @@ class NamedSemanticsPgTest {
         }
     }
 
+    @Test
+    void what_only_looks_like_an_error_is_none() {
+        table("edgy", "tx text, ar int[]", """
+            ('+NaN', '[2147483646:2147483646]={1}'), ('-nan', '{1}'), ('1', '[-2147483648:-2147483648]={1}'), (NULL, NULL)\
+            """);
+        agree("edgy", "array_lower(array_prepend(5, ar), 1) = 2147483646", "array_prepend(5, ar) = '{5,1}'");
+        Hearing.Outcome signed = new Hearing(database, "edgy", ROLE).one(CLAIMS, "tx::float8 = 'NaN'");
+        assertThat(signed.ours() + signed.theirs()).isEqualTo("uufnttfn");
+    }
+
     /// What a writer's settings made of a number is stored; the number alone does not tell.
     @Test
     void a_generated_text_is_left_to_postgresql() {
