@@ -24,6 +24,9 @@ final class PolicyTexts {
     /// Raises `division_by_zero` for every row.
     static final String UNREADABLE = "((1 OPERATOR(pg_catalog./) 0) IS NULL)";
 
+    /// SQLSTATE of a lock that was not to be had.
+    static final String LOCKED = "55P03";
+
     private static final int LOCK_TIMEOUT_MILLIS = 100;
     private static final int ATTEMPTS_MAX = 2;
 
@@ -60,7 +63,7 @@ final class PolicyTexts {
                 }
                 return read;
             } catch (SQLException e) {
-                if (!"55P03".equals(QueryException.stateOf(e))) {
+                if (!LOCKED.equals(QueryException.stateOf(e))) {
                     throw e;
                 }
                 Set<Integer> locked = new HashSet<>();

@@ -101,7 +101,10 @@ public final class ProbeQueries {
             if (!CallerSession.isAnswer(e)) {
                 throw e;
             }
-            return Optional.of(new Stamped<>(stamp, new ProbeAnswer.Raised(QueryException.stateOf(e))));
+            // a policy that could not be read for a lock says nothing of the row, nor of who decided it
+            String state =
+                    probe.predicate().contains(PolicyTexts.UNREADABLE) ? PolicyTexts.LOCKED : QueryException.stateOf(e);
+            return Optional.of(new Stamped<>(stamp, new ProbeAnswer.Raised(state)));
         }
         boolean nothingCommitted = use.snapshotLeftIn().equals(stamp.snapshot());
         return nothingCommitted || standing.stoodSince(stamp, use.connection())

@@ -266,6 +266,9 @@ class ProbeQueriesPgTest {
             assertThat(probe(pool, catalog, relation, row, "id = 1 OR id::text ~ '('"))
                     .isEqualTo(new ProbeAnswer.Raised("2201B"));
             assertThat(probe(pool, catalog, relation, row, "secret()")).isEqualTo(new ProbeAnswer.Raised("42501"));
+            // the table was locked when its policies were read: that says nothing of what they are
+            String unread = "id = 1 AND COALESCE(" + PolicyTexts.UNREADABLE + ", false)";
+            assertThat(probe(pool, catalog, relation, row, unread)).isEqualTo(new ProbeAnswer.Raised("55P03"));
             Stamped<ProbeAnswer> late = new ProbeQueries(pool, Duration.ofMillis(200))
                     .probe(ProbeQueries.of(
                             caller("authenticated", ALICE),
