@@ -369,8 +369,8 @@ final class CatalogSql {
     static String collations(Part part, int major) {
         return """
             SELECT c.oid, c.collname, s.provider, c.collisdeterministic,
-                   coalesce(s.sorting, ''), coalesce(s.ctype, ''), coalesce(s.locale, '')
-              FROM pg_catalog.pg_collation c
+                   coalesce(s.sorting, ''), coalesce(s.ctype, ''), coalesce(s.locale, ''), n.nspname
+              FROM pg_catalog.pg_collation c JOIN pg_catalog.pg_namespace n ON n.oid = c.collnamespace
               JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
               CROSS JOIN LATERAL (
                 SELECT CASE WHEN c.collprovider = 'd' THEN d.datlocprovider ELSE c.collprovider END,

@@ -100,7 +100,8 @@ final class DictionaryAssembly {
                     row.flag(3) ? Collation.Determinism.DETERMINISTIC : Collation.Determinism.NONDETERMINISTIC;
             String provider = provider(row.letter(2));
             collations.put(
-                    row.oid(0), new Collation(row.oid(0), row.text(1), provider, locale(provider, row), determinism));
+                    row.oid(0),
+                    new Collation(row.oid(0), row.text(1), provider, locale(provider, row), determinism, row.text(7)));
         }
         return collations;
     }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Stamp;
@@ -18,9 +19,9 @@ import sluice.server.postgres.query.Pool.Lane;
 
 /// Asks PostgreSQL whether a row image of the log satisfies a rule, under the caller's role and claims.
 ///
-/// The image stands in for the table: a sub-select named like it, with the columns the log carried under their names
-/// and types. A column that was not carried does not exist there, so a rule that reads it raises instead of taking it
-/// for NULL; so does one that takes the whole row as its table's type.
+/// The image stands in for the table: a sub-select named like it, with the columns the log carried under their names,
+/// types and collations. A column that was not carried does not exist there, so a rule that reads it raises instead
+/// of taking it for NULL; so does one that takes the whole row as its table's type.
 public final class ProbeQueries {
     /// Askings of which one has to find rights at its end as they were in its snapshot.
     private static final int ASKINGS_MAX = 5;
@@ -53,8 +54,9 @@ public final class ProbeQueries {
     ///
     /// @param type the type's name as SQL, qualified outside of `pg_catalog`
     /// @param text PostgreSQL's text form, null for NULL
+    /// @param collation by which the table compares the column, as SQL; empty when its type has none
     public record Value(
-            String column, String type, @Nullable String text) {
+            String column, String type, @Nullable String text, String collation) {
         /// Never the value.
         @Override
         public String toString() {
@@ -67,15 +69,28 @@ public final class ProbeQueries {
         List<Value> values = new ArrayList<>();
         for (Column column : relation.columns()) {
             String type = catalog.type(column.typeOid()).name();
+            String collation = collation(catalog, column);
+            if (collation == null) {
+                // a column that cannot be compared as the table does is one that was not carried
+                continue;
+            }
             Tuple.Kind kind = image.kind(column.attnum());
             if (kind == Tuple.Kind.NULL) {
-                values.add(new Value(column.name(), type, null));
+                values.add(new Value(column.name(), type, null, collation));
             } else if (kind == Tuple.Kind.TEXT) {
                 int position = image.mapping().position(column.attnum());
-                values.add(new Value(column.name(), type, image.tuple().text(position)));
+                values.add(new Value(column.name(), type, image.tuple().text(position), collation));
             }
         }
         return new Probe(caller, relation.name(), values, predicate);
+    }
+
+    private static @Nullable String collation(CatalogImage catalog, Column column) {
+        if (column.collationOid() == 0) {
+            return "";
+        }
+        Collation collation = catalog.collation(column.collationOid());
+        return collation == null ? null : " COLLATE " + SqlText.qualified(collation.schema(), collation.name());
     }
 
     /// @throws QueryException when the database does not answer, or the pool cannot take the caller's role, or rights
@@ -128,7 +143,9 @@ public final class ProbeQueries {
                     .append(i)
                     .append(" AS ")
                     .append(image.get(i).type())
-                    .append(") AS ")
+                    .append(")")
+                    .append(image.get(i).collation())
+                    .append(" AS ")
                     .append(SqlText.identifier(image.get(i).column()));
             definitions.append(separator).append('c').append(i).append(" pg_catalog.text");
         }

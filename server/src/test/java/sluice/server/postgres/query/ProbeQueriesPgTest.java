@@ -294,6 +294,46 @@ class ProbeQueriesPgTest {
         }
     }
 
+    /// What a column of the image is compared by is the table's, not the database's.
+    @Test
+    void an_image_is_compared_under_the_collations_of_its_columns() {
+        try (PostgresDatabase database = database(PostgresCluster.NEWEST);
+                Pool pool = Questions.pool(database)) {
+            database.execute(
+                    "CREATE TABLE members (who uuid)",
+                    "CREATE COLLATION \"any Case\" (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+                    "CREATE DOMAIN word AS text COLLATE \"any Case\"",
+                    "CREATE TABLE t (id int PRIMARY KEY, plain text, caseless text COLLATE \"any Case\","
+                            + " bytes text COLLATE \"C\", words text[] COLLATE \"any Case\", own word)",
+                    "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+                    "INSERT INTO t VALUES (1, 'bob', 'bob', 'bob', '{bob}', 'bob')",
+                    "CREATE PUBLICATION sluice FOR TABLE t");
+            for (String policy : List.of(
+                    "plain <> 'BOB'",
+                    "caseless <> 'BOB'",
+                    "caseless = 'BOB'",
+                    "bytes > 'CC'",
+                    "bytes < 'CC'",
+                    "words <> ARRAY['BOB']",
+                    "own <> 'BOB'",
+                    "own = 'BOB'")) {
+                database.execute(
+                        "DROP POLICY IF EXISTS p ON t",
+                        "CREATE POLICY p ON t USING (NOT EXISTS (SELECT FROM members) AND " + policy + ")");
+                CatalogImage catalog = load(database);
+                Relation relation = table(catalog, "t");
+                String text =
+                        Objects.requireNonNull(relation.policies().getFirst().text());
+                boolean shown = !database.asRole("authenticated", "{}")
+                        .rows("SELECT id FROM t")
+                        .isEmpty();
+                assertThat(probe(pool, catalog, relation, List.of("1", "bob", "bob", "bob", "{bob}", "bob"), text))
+                        .as(text)
+                        .isEqualTo(new ProbeAnswer.Decided(shown ? Truth.TRUE : Truth.FALSE));
+            }
+        }
+    }
+
     /// A policy keeps the function, operator or cast it was made with, whatever would be taken by its name today.
     @Test
     void what_would_be_taken_by_its_name_today_is_not_asked_in_place_of_what_the_policy_names() {
