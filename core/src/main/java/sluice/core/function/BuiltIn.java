@@ -28,9 +28,8 @@ public record BuiltIn(
     public enum Nulls {
         /// The result is NULL and the function is not called.
         STRICT,
-        /// As STRICT, but the planner may have answered in its place without asking for NULL: the
-        /// body is called on
-        /// NULL and says where that is so.
+        /// As STRICT, but the planner may have answered in its place without asking for NULL: the body is
+        /// called on NULL and says where that is so.
         PLANNED,
         CALLED
     }
@@ -73,8 +72,8 @@ public record BuiltIn(
             return this;
         }
 
-        /// Whether PostgreSQL may raise for such constants while it estimates how many rows a call holds for, and so
-        /// fail every query, also one in which no row reaches the call.
+        /// Whether PostgreSQL may raise for such constants while it estimates how many rows a call holds for,
+        /// and so fail every query, also one in which no row reaches the call.
         ///
         /// @param constants as for {@link #prepared}
         default boolean mayFailPlanning(CallSite site, @Nullable Object[] constants) {

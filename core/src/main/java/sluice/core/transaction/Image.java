@@ -81,8 +81,8 @@ record Image(RelationDefinition relation, Tuple tuple) {
         return new Image(other, builder.build());
     }
 
-    /// The same row under another definition, to be found again by its key, which nobody is shown: columns are where
-    /// they were, whatever they are called by now, unless one was dropped, when they are matched by name.
+    /// The same row under another definition, to be found again by its key, which nobody is shown: columns are
+    /// where they were, whatever they are called by now, unless one was dropped, when they are matched by name.
     Image forKeyUnder(RelationDefinition other) {
         boolean inPlace = other.columns().size() >= relation.columns().size();
         Builder builder = new Builder(other.columns().size());

@@ -64,8 +64,8 @@ class SchemaChangePgTest {
                 "ALTER TABLE parted ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON parted FOR SELECT TO authenticated USING (owner_id = auth.uid())",
                 "CREATE PUBLICATION sluice FOR TABLE swapped, thereandback, unused, filtered, ruled, doomed, grown,"
-                    + " refilled, lent, widened, straitened, refolded, fence, parted WITH (publish_via_partition_root"
-                    + " = true)");
+                        + " refilled, lent, widened, straitened, refolded, fence, parted WITH (publish_via_partition_root"
+                        + " = true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h"));
     }
 

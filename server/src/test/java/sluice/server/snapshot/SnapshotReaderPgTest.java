@@ -120,8 +120,8 @@ class SnapshotReaderPgTest {
         assertThat(table.spools.bytes()).isZero();
     }
 
-    /// Policies and functions are looked up as they are, rows as the snapshot has them: read together they would show
-    /// what nobody could ever see.
+    /// Policies and functions are looked up as they are, rows as the snapshot has them: read together they
+    /// would show what nobody could ever see.
     @Test
     void rows_of_the_snapshot_are_never_read_under_rights_of_after_it() throws Exception {
         database.execute(

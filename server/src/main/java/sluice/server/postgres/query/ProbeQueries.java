@@ -93,7 +93,8 @@ public final class ProbeQueries {
         return collation == null ? null : " COLLATE " + SqlText.qualified(collation.schema(), collation.name());
     }
 
-    /// @throws QueryException when the database does not answer, or the pool cannot take the caller's role, or rights
+    /// @throws QueryException when the database does not answer, or the pool cannot take the
+    /// caller's role, or rights
     ///     moved each time it was asked
     public Stamped<ProbeAnswer> probe(Probe probe) {
         for (int asking = 1; asking <= ASKINGS_MAX; asking++) {

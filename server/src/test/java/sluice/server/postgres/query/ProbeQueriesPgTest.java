@@ -353,7 +353,7 @@ class ProbeQueriesPgTest {
             shadows.put(
                     "tags @> ARRAY['b']",
                     "CREATE FUNCTION public.yes(text[], text[]) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';"
-                        + " CREATE OPERATOR public.@> (LEFTARG = text[], RIGHTARG = text[], FUNCTION = public.yes)");
+                            + " CREATE OPERATOR public.@> (LEFTARG = text[], RIGHTARG = text[], FUNCTION = public.yes)");
             shadows.put(
                     "cardinality(tags) = 2",
                     "CREATE FUNCTION public.cardinality(text[]) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 2'");
