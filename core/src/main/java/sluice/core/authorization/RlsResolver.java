@@ -77,6 +77,13 @@ public final class RlsResolver {
             return new SettledPlan(
                     refused(relation, "role \"" + role.name() + "\" may not execute " + missing + ", used to read"));
         }
+        String recast = castMadeSince(catalog, evaluated);
+        if (recast != null) {
+            return new SettledPlan(refused(
+                    relation,
+                    "policy \"" + recast + "\" casts by text where a cast was made since, and has to be written again"
+                            + " to read"));
+        }
         List<Expression> required = new ArrayList<>(restrictive);
         required.add(anyPermissive);
         return new PolicyPlan(
@@ -174,6 +181,16 @@ public final class RlsResolver {
             }
         }
         return texts;
+    }
+
+    /// The first policy that PostgreSQL cannot be asked about by its text, which means another cast by now.
+    private static @Nullable String castMadeSince(CatalogImage catalog, List<Policy> policies) {
+        for (Policy policy : policies) {
+            if (tree(policy).meansAnotherCast(catalog)) {
+                return policy.name();
+            }
+        }
+        return null;
     }
 
     /// The composed predicate as PostgreSQL prints its parts.

@@ -18,7 +18,6 @@ import sluice.core.datum.ValueTypes;
 ///
 /// Used for one part, on one thread, and thrown away.
 final class FoldWriter {
-    private static final int BOOL = ValueTypes.BOOL.oid();
 
     private final CatalogImage catalog;
     private final Map<Integer, String> pinned;
@@ -35,7 +34,7 @@ final class FoldWriter {
 
     /// @throws NotCompilable with the first thing that stands in the way
     Fold write(Node.Struct node) throws NotCompilable {
-        return new Fold(sql(node), typeOf(node));
+        return new Fold(sql(node), TreeReading.typeOf(node));
     }
 
     /// When PostgreSQL would evaluate what was written.
@@ -242,7 +241,7 @@ final class FoldWriter {
     /// A user may have made another cast for a type of his own since.
     private String relabelled(Node.Struct argument, int type) throws NotCompilable {
         String written = cast(argument, type);
-        if (typeOf(argument) != type && (ofUsers(type) || ofUsers(typeOf(argument)))) {
+        if (TreeReading.typeOf(argument) != type && (ofUsers(type) || ofUsers(TreeReading.typeOf(argument)))) {
             throw new NotCompilable("a cast of type " + SqlTypes.name(catalog, type));
         }
         return written;
@@ -250,7 +249,7 @@ final class FoldWriter {
 
     /// Written as a cast, it would be whatever cast a user has made since.
     private String textCast(Node.Struct argument, int type) throws NotCompilable {
-        int from = typeOf(argument);
+        int from = TreeReading.typeOf(argument);
         if (ofUsers(type) || ofUsers(from) || SqlTypes.castByUser(catalog, from, type)) {
             throw new NotCompilable("a cast through text of type " + SqlTypes.name(catalog, type));
         }
@@ -262,10 +261,10 @@ final class FoldWriter {
     }
 
     private String cast(Node.Struct argument, int type) throws NotCompilable {
-        if (typeOf(argument) != type && !SqlTypes.readsAlike(catalog.type(type))) {
+        if (TreeReading.typeOf(argument) != type && !SqlTypes.readsAlike(catalog.type(type))) {
             throw new NotCompilable("a text may be read as another " + SqlTypes.name(catalog, type) + " tomorrow");
         }
-        String source = SqlTypes.name(catalog, typeOf(argument));
+        String source = SqlTypes.name(catalog, TreeReading.typeOf(argument));
         if (source.endsWith("[]")) {
             throw new NotCompilable("a cast of an array");
         }
@@ -302,34 +301,6 @@ final class FoldWriter {
 
     private void note(FunctionSafety.Safety answer) {
         immutable &= answer == FunctionSafety.Safety.IMMUTABLE;
-    }
-
-    /// The type a node's value has.
-    private static int typeOf(Node.Struct node) throws NotCompilable {
-        return switch (node.tag()) {
-            case "CONST" -> node.integer("consttype");
-            case "VAR" -> node.integer("vartype");
-            case "FUNCEXPR" -> node.integer("funcresulttype");
-            case "OPEXPR", "NULLIFEXPR" -> node.integer("opresulttype");
-            case "RELABELTYPE", "COERCEVIAIO" -> node.integer("resulttype");
-            case "COALESCEEXPR" -> node.integer("coalescetype");
-            case "CASEEXPR" -> node.integer("casetype");
-            case "CASETESTEXPR" -> node.integer("typeId");
-            case "MINMAXEXPR" -> node.integer("minmaxtype");
-            case "ARRAYEXPR" -> node.integer("array_typeid");
-            case "SQLVALUEFUNCTION" -> node.integer("type");
-            case "SUBLINK" -> subLinkType(node);
-            case "SCALARARRAYOPEXPR", "BOOLEXPR", "NULLTEST", "BOOLEANTEST", "DISTINCTEXPR" -> BOOL;
-            default -> throw new NotCompilable(ExpressionReader.described(node));
-        };
-    }
-
-    private static int subLinkType(Node.Struct node) throws NotCompilable {
-        Node.Struct target = TreeReading.scalarTarget(node);
-        if (target == null) {
-            throw new NotCompilable(ExpressionReader.described(node));
-        }
-        return typeOf(target);
     }
 
     /// A string constant that means the same whatever `standard_conforming_strings` says.

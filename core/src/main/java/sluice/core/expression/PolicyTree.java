@@ -118,6 +118,36 @@ public final class PolicyTree {
         return List.copyOf(functions);
     }
 
+    /// Whether it casts by text where a user's cast stands by now. The policy goes on casting by
+    /// text; its own text,
+    /// read again, would mean the user's.
+    public boolean meansAnotherCast(CatalogImage catalog) {
+        return root != null && meansAnotherCast(root, catalog);
+    }
+
+    private static boolean meansAnotherCast(Node node, CatalogImage catalog) {
+        return switch (node) {
+            case Node.Struct struct ->
+                (struct.tag().equals("COERCEVIAIO") && isCastByUser(struct, catalog))
+                        || struct.fields().values().stream().anyMatch(field -> meansAnotherCast(field, catalog));
+            case Node.Sequence(var items) -> items.stream().anyMatch(item -> meansAnotherCast(item, catalog));
+            case Node.Token ignored -> false;
+            case Node.Quoted ignored -> false;
+            case Node.Absent ignored -> false;
+            case Node.Datum ignored -> false;
+        };
+    }
+
+    /// In doubt, for a value of a type that is not told, whatever is cast to the same type counts.
+    private static boolean isCastByUser(Node.Struct cast, CatalogImage catalog) {
+        int to = cast.integer("resulttype");
+        try {
+            return SqlTypes.castByUser(catalog, TreeReading.typeOf(TreeReading.struct(cast.field("arg"))), to);
+        } catch (NotCompilable | NodeTreeException unknownForm) {
+            return catalog.dictionary().ownCasts().stream().anyMatch(own -> own.targetType() == to);
+        }
+    }
+
     /// @param depth queries around the node: a Var that reaches out of all of them is a column of
     /// the policy's table
     private static void columns(Node node, int depth, List<Integer> columns) {

@@ -8,6 +8,7 @@ import sluice.core.catalog.Operator;
 import sluice.core.datum.DatumFormatException;
 import sluice.core.datum.Datums;
 import sluice.core.datum.ValueType;
+import sluice.core.datum.ValueTypes;
 
 /// What several readers of a tree need to know of its nodes.
 final class TreeReading {
@@ -151,5 +152,33 @@ final class TreeReading {
             case Node.Absent ignored -> false;
             case Node.Datum ignored -> false;
         };
+    }
+
+    /// The type a node's value has.
+    static int typeOf(Node.Struct node) throws NotCompilable {
+        return switch (node.tag()) {
+            case "CONST" -> node.integer("consttype");
+            case "VAR" -> node.integer("vartype");
+            case "FUNCEXPR" -> node.integer("funcresulttype");
+            case "OPEXPR", "NULLIFEXPR" -> node.integer("opresulttype");
+            case "RELABELTYPE", "COERCEVIAIO" -> node.integer("resulttype");
+            case "COALESCEEXPR" -> node.integer("coalescetype");
+            case "CASEEXPR" -> node.integer("casetype");
+            case "CASETESTEXPR" -> node.integer("typeId");
+            case "MINMAXEXPR" -> node.integer("minmaxtype");
+            case "ARRAYEXPR" -> node.integer("array_typeid");
+            case "SQLVALUEFUNCTION" -> node.integer("type");
+            case "SUBLINK" -> subLinkType(node);
+            case "SCALARARRAYOPEXPR", "BOOLEXPR", "NULLTEST", "BOOLEANTEST", "DISTINCTEXPR" -> ValueTypes.BOOL.oid();
+            default -> throw new NotCompilable(ExpressionReader.described(node));
+        };
+    }
+
+    private static int subLinkType(Node.Struct node) throws NotCompilable {
+        Node.Struct target = scalarTarget(node);
+        if (target == null) {
+            throw new NotCompilable(ExpressionReader.described(node));
+        }
+        return typeOf(target);
     }
 }

@@ -330,6 +330,30 @@ class RlsResolverPgTest {
         }
     }
 
+    /// The policy goes on casting by text; a question by the policy's text would take the cast.
+    @Test
+    void a_policy_that_casts_by_text_is_refused_once_a_cast_was_made_that_its_text_would_mean() {
+        table.database()
+                .execute(
+                        "CREATE TYPE lamp AS ENUM ('on', 'off')",
+                        "CREATE FUNCTION always_on(lamp) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT 'on'$$",
+                        "ALTER TABLE t ADD COLUMN lamp lamp DEFAULT 'off'");
+        policy("lit", "lamp::text = 'on' AND i4 IS NOT NULL");
+        granted(verdict(ProbePermission.ALLOW, PinnedColumns.NONE, CLAIMS));
+
+        table.database().execute("CREATE CAST (lamp AS text) WITH FUNCTION always_on(lamp)");
+        assertThat(table.database().asRole(ROLE, CLAIMS).rows("SELECT id FROM t"))
+                .as("PostgreSQL goes on")
+                .isEmpty();
+        assertThat(refusal(verdict(ProbePermission.ALLOW, PinnedColumns.NONE, CLAIMS)))
+                .isEqualTo(ErrorCode.SHAPE_NOT_AUTHORIZED);
+
+        table.database().execute("DROP POLICY lit ON t");
+        policy("lit", "lamp::text = 'on' AND i4 IS NOT NULL");
+        granted(verdict(ProbePermission.ALLOW, PinnedColumns.NONE, CLAIMS));
+        table.database().execute("DROP POLICY lit ON t", "DROP CAST (lamp AS text)");
+    }
+
     @Test
     void a_users_operator_for_built_in_types_takes_the_proof_from_string_bodies() {
         policy("own", "u1 = auth.uid()");

@@ -361,9 +361,9 @@ final class CatalogSql {
             """.replace("$BORDER$", border(part));
     }
 
-    /// Casts that users made.
-    static final String OWN_CASTS =
-            "SELECT k.castsource, k.casttarget FROM pg_catalog.pg_cast k WHERE k.oid >= 16384;\n";
+    /// Casts that users made, without those that say no more than that the text is taken.
+    static final String OWN_CASTS = "SELECT k.castsource, k.casttarget FROM pg_catalog.pg_cast k WHERE k.oid >= 16384"
+            + " AND k.castmethod <> 'i';\n";
 
     /// Collations, the database's own in the place of the default.
     static String collations(Part part, int major) {
