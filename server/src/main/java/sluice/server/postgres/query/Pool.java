@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.wal.Lsn;
 import sluice.core.wal.TransactionSnapshot;
 import sluice.server.postgres.PostgresUrl;
 import sluice.server.postgres.query.Rows.Row;
@@ -90,6 +91,7 @@ public final class Pool implements AutoCloseable {
         private final Connection connection;
         private boolean left;
         private String snapshotLeftIn = "";
+        private @Nullable String flushedTo;
 
         private Use(Connection connection) {
             this.connection = connection;
@@ -118,7 +120,13 @@ public final class Pool implements AutoCloseable {
             Row last = answers.getLast().getFirst();
             left = isClean(last);
             snapshotLeftIn = last.text(6);
+            flushedTo = last.textOrNull(7);
             return answers.subList(0, answers.size() - 1);
+        }
+
+        /// After {@link #last}: whether the log was on disk up to here.
+        boolean isFlushed(Lsn position) {
+            return flushedTo != null && Lsn.parse(flushedTo).reaches(position);
         }
 
         /// After {@link #last}: what was committed once the statements had run.
@@ -133,7 +141,8 @@ public final class Pool implements AutoCloseable {
                     + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
                     + " pg_catalog.current_setting('transaction_read_only'),"
                     + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), ''),"
-                    + " pg_catalog.pg_current_snapshot()::text";
+                    + " pg_catalog.pg_current_snapshot()::text, CASE WHEN NOT pg_catalog.pg_is_in_recovery()"
+                    + " THEN pg_catalog.pg_current_wal_flush_lsn()::text END";
 
     private Pool(PostgresUrl url, Sizing sizing, Reset reset) {
         this.reset = reset;

@@ -29,6 +29,7 @@ public final class ProbeQueries {
     private final Pool pool;
     private final Duration timeout;
     private final Standing standing = new Standing();
+    private final LogPush push = new LogPush();
 
     /// @param timeout of one probe
     public ProbeQueries(Pool pool, Duration timeout) {
@@ -38,7 +39,8 @@ public final class ProbeQueries {
 
     /// @param table the bare name, which the rule's text may qualify columns with
     /// @param predicate a boolean SQL expression over the columns of the table
-    public record Probe(Identity caller, String table, List<Value> image, String predicate) {
+    /// @param major of the server
+    public record Probe(Identity caller, String table, List<Value> image, String predicate, int major) {
         public Probe {
             image = List.copyOf(image);
         }
@@ -82,7 +84,8 @@ public final class ProbeQueries {
                 values.add(new Value(column.name(), type, image.tuple().text(position), collation));
             }
         }
-        return new Probe(caller, relation.name(), values, predicate);
+        return new Probe(
+                caller, relation.name(), values, predicate, catalog.dictionary().serverMajor());
     }
 
     private static @Nullable String collation(CatalogImage catalog, Column column) {
@@ -121,6 +124,9 @@ public final class ProbeQueries {
             String state =
                     probe.predicate().contains(PolicyTexts.UNREADABLE) ? PolicyTexts.LOCKED : QueryException.stateOf(e);
             return Optional.of(new Stamped<>(stamp, new ProbeAnswer.Raised(state)));
+        }
+        if (!use.isFlushed(stamp.insertLsn())) {
+            push.past(stamp.insertLsn(), use.connection(), probe.major());
         }
         boolean nothingCommitted = use.snapshotLeftIn().equals(stamp.snapshot());
         return nothingCommitted || standing.stoodSince(stamp, use.connection())

@@ -37,11 +37,6 @@ public final class SnapshotQueries {
     private static final int FIRST_FETCH = 16;
     private static final int FETCH_MAX = 1_000;
 
-    /// Of messages emitted to move the log; no client's prefix, and without content.
-    static final String POSITION_PREFIX = "sluice-position";
-
-    private static final int FLUSHING_MAJOR = 17;
-
     private final Pool pool;
     private final Supplier<@Nullable SlotServer> slotServer;
     private final String poolRole;
@@ -122,7 +117,7 @@ public final class SnapshotQueries {
             throw new SnapshotException(
                     Reason.RIGHTS_MOVED, "rows were not read: rights moved each time while they were; ask again");
         }
-        passOn(connection, question.catalog().dictionary().serverMajor());
+        var _ = LogPush.push(connection, question.catalog().dictionary().serverMajor());
         return extent;
     }
 
@@ -254,17 +249,6 @@ public final class SnapshotQueries {
         }
         String text = result.getString(column);
         return text == null ? null : text.getBytes(StandardCharsets.US_ASCII);
-    }
-
-    /// On a quiet database the walsender may stand before the snapshot for long, and nothing of it may be used
-    /// before the log is past it. A message outside of any transaction moves it: no lock, no transaction id, and no
-    /// standby is waited for.
-    private static void passOn(Connection connection, int major) throws SQLException {
-        String flush = major >= FLUSHING_MAJOR ? ", true" : "";
-        Rows.run(
-                connection,
-                "SELECT pg_catalog.pg_logical_emit_message(false, " + SqlText.literal(POSITION_PREFIX) + ", ''" + flush
-                        + ")");
     }
 
     private static SnapshotException failure(QueryException failure) {

@@ -34,6 +34,7 @@ import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.session.Identity;
 import sluice.core.value.Truth;
+import sluice.core.wal.Lsn;
 import sluice.testkit.DatabaseOptions;
 import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
@@ -242,6 +243,28 @@ class ProbeQueriesPgTest {
             assertThat(probe(pool, catalog, relation, row, "t.ctid IS NOT NULL"))
                     .isEqualTo(new ProbeAnswer.Raised("42703"));
             assertThat(probe(pool, catalog, relation, row, "whole(t.*)")).isInstanceOf(ProbeAnswer.Raised.class);
+        }
+    }
+
+    /// What is in the log but not on disk reaches no reader until somebody commits, or for a quarter of a minute.
+    @Test
+    void what_an_answer_rests_on_is_on_disk_though_nobody_commits() {
+        try (PostgresDatabase database = database(18);
+                Pool pool = Questions.pool(database)) {
+            database.execute("CREATE TABLE t (id int PRIMARY KEY)", "CREATE PUBLICATION sluice FOR TABLE t");
+            CatalogImage catalog = load(database);
+            Relation t = table(catalog, "t");
+            ProbeQueries queries = new ProbeQueries(pool, TIMEOUT);
+            for (int i = 0; i < 5; i++) {
+                // neither a commit nor a full page: it stays where it is
+                database.rows("SELECT pg_logical_emit_message(false, 'lies', '')");
+                Stamped<ProbeAnswer> answer = queries.probe(
+                        ProbeQueries.of(caller("authenticated", ALICE), catalog, t, image(t, List.of("1")), "id = 1"));
+
+                assertThat(Lsn.parse(Objects.requireNonNull(database.value("SELECT pg_current_wal_flush_lsn()")))
+                                .reaches(answer.stamp().insertLsn()))
+                        .isTrue();
+            }
         }
     }
 
