@@ -433,8 +433,8 @@ class AcceptancePgTest {
         post(402, ALICE, 1);
         try (SseClient alice = stream(resumed("posts", position))) {
             assertThat(alice.received().getFirst().data()).contains("\"resumed\":true");
+            // before `live` or after it: the stream may open before the log has brought the row
             alice.await("change");
-            alice.await("live");
             assertThat(changes(alice)).containsExactly("posts INSERT 402");
         }
     }
