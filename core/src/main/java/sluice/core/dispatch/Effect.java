@@ -58,6 +58,9 @@ public sealed interface Effect {
     /// Read one piece of a spilled commit; answered by {@link Input.PieceRead}, whatever comes of it.
     record ReadPiece(long readId, KeptCommit kept, int piece) implements Effect {}
 
+    /// Answers wait for the log to pass them, and nobody commits: have it move. Nothing comes back.
+    record MoveLog() implements Effect {}
+
     /// The spilled commit is not needed any more. Pieces of it may still be being read.
     record DropKept(KeptCommit kept) implements Effect {}
 

@@ -34,6 +34,11 @@ final class Probes {
     private static final long RETRY_MILLIS_FIRST = 10;
     private static final long RETRY_MILLIS_MAX = 500;
 
+    /// Where others commit, the log passes an answer sooner than this.
+    private static final int MOVE_LOG_AFTER_MILLIS = 100;
+
+    private static final int MOVE_LOG_AGAIN_MILLIS = 1000;
+
     /// Told when a held event is decided.
     interface Listener {
         /// The event became decided, as sent or as dropped.
@@ -105,6 +110,7 @@ final class Probes {
     private long lastId;
     private long second;
     private int askedThisSecond;
+    private Instant moveLogAt = Instant.EPOCH;
 
     /// @param catalog the one the engine goes by
     Probes(
@@ -204,7 +210,18 @@ final class Probes {
         if (position.reaches(stamp.insertLsn())) {
             conclude(probe);
         } else {
+            if (waitingForPosition.isEmpty()) {
+                moveLogAt = now.plusMillis(MOVE_LOG_AFTER_MILLIS);
+            }
             waitingForPosition.add(probe);
+        }
+    }
+
+    /// An answer may be of a position that no reader comes to before somebody commits.
+    private void moveLog(Instant now) {
+        if (!waitingForPosition.isEmpty() && !now.isBefore(moveLogAt)) {
+            moveLogAt = now.plusMillis(MOVE_LOG_AGAIN_MILLIS);
+            effects.emit(new Effect.MoveLog());
         }
     }
 
@@ -250,6 +267,7 @@ final class Probes {
         askedById.values().removeAll(late);
         waitingForPosition.removeAll(late);
         late.forEach(this::withhold);
+        moveLog(now);
     }
 
     /// Another server answers from now on: nothing under way decides anything.

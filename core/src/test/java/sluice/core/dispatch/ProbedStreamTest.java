@@ -97,6 +97,31 @@ class ProbedStreamTest {
         assertThat(stream.changes()).hasSize(1);
     }
 
+    /// The log may stand before an answer for long, on a database where nobody commits.
+    @Test
+    void the_log_is_moved_when_it_does_not_pass_an_answer_by_itself() {
+        world.plan = granted(probed());
+        world.open("alice", notesShape("a"));
+        world.commit(insert("1", "bob", "x"));
+        world.step(new Input.ProbeAnswer(
+                world.take(Effect.Probe.class).probeId(), new ProbeOutcome.Visible(world.stampAhead())));
+        assertThat(world.asked(Effect.MoveLog.class)).isFalse();
+
+        world.pass(Duration.ofMillis(200));
+        assertThat(world.take(Effect.MoveLog.class)).isNotNull();
+        world.pass(Duration.ofMillis(200));
+        assertThat(world.asked(Effect.MoveLog.class))
+                .as("the one under way serves all")
+                .isFalse();
+        world.pass(Duration.ofSeconds(1));
+        assertThat(world.take(Effect.MoveLog.class)).isNotNull();
+
+        world.idle();
+        world.idle();
+        world.pass(Duration.ofSeconds(2));
+        assertThat(world.asked(Effect.MoveLog.class)).as("nobody waits").isFalse();
+    }
+
     @Test
     void an_image_that_a_later_commit_replaced_is_superseded() {
         world.plan = granted(probed());

@@ -68,6 +68,7 @@ final class RecordedServer {
             case Effect.TakeRows take -> SimServer.take(take, random, fails);
             case Effect.ReadPiece read -> SimServer.read(read, random, fails);
             case Effect.DropKept _,
+                    Effect.MoveLog _,
                     Effect.DropSpool _,
                     Effect.UseCatalog _,
                     Effect.Confirm _,

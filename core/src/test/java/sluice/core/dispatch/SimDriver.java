@@ -190,7 +190,7 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
             case Effect.UseCatalog(var catalog) -> world.use(catalog);
             case Effect.Answered(var id, var answer) -> answered(id, answer);
             case Effect.DropKept(var kept) -> kept.delete();
-            case Effect.DropSpool _, Effect.Log _, Effect.Counted _, Effect.AskHook _ -> {}
+            case Effect.DropSpool _, Effect.MoveLog _, Effect.Log _, Effect.Counted _, Effect.AskHook _ -> {}
             case Effect.LoadCatalog _,
                     Effect.PollRights _,
                     Effect.AskFolds _,

@@ -87,6 +87,7 @@ final class SimServer {
             case Effect.TakeRows take -> take(take, random, fails);
             case Effect.ReadPiece read -> read(read, random, fails);
             case Effect.DropKept _,
+                    Effect.MoveLog _,
                     Effect.DropSpool _,
                     Effect.UseCatalog _,
                     Effect.Confirm _,

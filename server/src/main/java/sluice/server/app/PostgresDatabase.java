@@ -15,6 +15,7 @@ import sluice.core.value.Truth;
 import sluice.server.metrics.Metrics;
 import sluice.server.postgres.query.CallerQueries;
 import sluice.server.postgres.query.CatalogLoader;
+import sluice.server.postgres.query.LogPush;
 import sluice.server.postgres.query.ProbeAnswer;
 import sluice.server.postgres.query.ProbeQueries;
 import sluice.server.postgres.query.RightsPoll;
@@ -31,6 +32,7 @@ final class PostgresDatabase implements Database {
     private final RightsPoll rights;
     private final CallerQueries callers;
     private final ProbeQueries probes;
+    private final LogPush push;
     private final Metrics metrics;
     private final AtomicLong rightsPolls = new AtomicLong();
 
@@ -40,12 +42,14 @@ final class PostgresDatabase implements Database {
             RightsPoll rights,
             CallerQueries callers,
             ProbeQueries probes,
+            LogPush push,
             Metrics metrics) {
         this.catalog = catalog;
         this.catalogTimeout = catalogTimeout;
         this.rights = rights;
         this.callers = callers;
         this.probes = probes;
+        this.push = push;
         this.metrics = metrics;
     }
 
@@ -88,5 +92,10 @@ final class PostgresDatabase implements Database {
                         : new ProbeOutcome.Hidden(answer.stamp());
             case ProbeAnswer.Raised(var sqlState) -> new ProbeOutcome.Raised(answer.stamp(), sqlState);
         };
+    }
+
+    @Override
+    public void moveLog() {
+        push.push();
     }
 }

@@ -42,6 +42,7 @@ import sluice.server.metrics.Metrics;
 import sluice.server.postgres.query.CallerQueries;
 import sluice.server.postgres.query.CatalogLoader;
 import sluice.server.postgres.query.Finding;
+import sluice.server.postgres.query.LogPush;
 import sluice.server.postgres.query.OldestTransaction;
 import sluice.server.postgres.query.Pool;
 import sluice.server.postgres.query.ProbeQueries;
@@ -151,6 +152,10 @@ public final class SluiceServer implements AutoCloseable {
                 new RightsPoll(pool, settings.replication().publication(), QUERY_TIMEOUT),
                 new CallerQueries(pool, QUERY_TIMEOUT),
                 new ProbeQueries(pool, settings.rights().probeTimeout()),
+                new LogPush(
+                        pool,
+                        foundation.catalog().dictionary().serverMajor(),
+                        settings.rights().probeTimeout()),
                 metrics);
         this.hooks = new HttpHooks(Wiring.hooks(settings));
         this.hookRunner = new HookRunner(

@@ -21,4 +21,7 @@ public interface Database {
     List<FoldAnswer> fold(Identity caller, List<Fold> folds);
 
     ProbeOutcome probe(Effect.Probe probe);
+
+    /// Has the log move though nobody commits.
+    void moveLog();
 }

@@ -38,6 +38,7 @@ public final class EffectRunner implements EffectSink {
     private final Semaphore everythingGate = new Semaphore(1);
     private final Semaphore rightsGate = new Semaphore(1);
     private final Semaphore checkGate = new Semaphore(CHECKS_AT_ONCE);
+    private final Semaphore moveGate = new Semaphore(1);
     private final Semaphore callerGate;
     private final Semaphore snapshotGate;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -139,6 +140,7 @@ public final class EffectRunner implements EffectSink {
             case Effect.DropSpool(var spool) -> execute(() -> snapshots.drop(spool));
             case Effect.ReadPiece read -> execute(() -> engine.submit(read(read)));
             case Effect.DropKept(var kept) -> execute(kept::delete);
+            case Effect.MoveLog() -> moveLog();
         }
     }
 
@@ -164,6 +166,24 @@ public final class EffectRunner implements EffectSink {
                 log.accept(new Notice(Notice.Level.WARN, "reading a kept commit failed", List.of("reason", reason(e))));
             }
             return new Input.PieceRead(piece.readId(), null);
+        }
+    }
+
+    /// One at a time: who waits for the log is served by the one that is under way, or asks again.
+    private void moveLog() {
+        if (moveGate.tryAcquire()) {
+            execute(() -> {
+                try {
+                    database.moveLog();
+                } catch (RuntimeException e) {
+                    if (!closing.get()) {
+                        log.accept(new Notice(
+                                Notice.Level.WARN, "the log could not be moved", List.of("reason", reason(e))));
+                    }
+                } finally {
+                    moveGate.release();
+                }
+            });
         }
     }
 

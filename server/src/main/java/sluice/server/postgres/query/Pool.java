@@ -8,7 +8,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import sluice.core.wal.Lsn;
 import sluice.core.wal.TransactionSnapshot;
 import sluice.server.postgres.PostgresUrl;
 import sluice.server.postgres.query.Rows.Row;
@@ -91,7 +90,6 @@ public final class Pool implements AutoCloseable {
         private final Connection connection;
         private boolean left;
         private String snapshotLeftIn = "";
-        private @Nullable String flushedTo;
 
         private Use(Connection connection) {
             this.connection = connection;
@@ -101,9 +99,8 @@ public final class Pool implements AutoCloseable {
             return connection;
         }
 
-        /// Runs statements and, after them and in the same round trip, what ends every use. The last
-        /// thing a use
-        /// does; when a statement raises, the use is not over and ends as any other.
+        /// Runs statements and, after them and in the same round trip, what ends every use. The last thing a
+        /// use does; when a statement raises, the use is not over and ends as any other.
         ///
         /// @param sql has no `?` but those of the parameters
         /// @return one list for each of the statements that returned rows
@@ -120,13 +117,7 @@ public final class Pool implements AutoCloseable {
             Row last = answers.getLast().getFirst();
             left = isClean(last);
             snapshotLeftIn = last.text(6);
-            flushedTo = last.textOrNull(7);
             return answers.subList(0, answers.size() - 1);
-        }
-
-        /// After {@link #last}: whether the log was on disk up to here.
-        boolean isFlushed(Lsn position) {
-            return flushedTo != null && Lsn.parse(flushedTo).reaches(position);
         }
 
         /// After {@link #last}: what was committed once the statements had run.
@@ -141,8 +132,7 @@ public final class Pool implements AutoCloseable {
                     + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
                     + " pg_catalog.current_setting('transaction_read_only'),"
                     + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), ''),"
-                    + " pg_catalog.pg_current_snapshot()::text, CASE WHEN NOT pg_catalog.pg_is_in_recovery()"
-                    + " THEN pg_catalog.pg_current_wal_flush_lsn()::text END";
+                    + " pg_catalog.pg_current_snapshot()::text";
 
     private Pool(PostgresUrl url, Sizing sizing, Reset reset) {
         this.reset = reset;

@@ -29,7 +29,6 @@ public final class ProbeQueries {
     private final Pool pool;
     private final Duration timeout;
     private final Standing standing = new Standing();
-    private final LogPush push = new LogPush();
 
     /// @param timeout of one probe
     public ProbeQueries(Pool pool, Duration timeout) {
@@ -39,8 +38,7 @@ public final class ProbeQueries {
 
     /// @param table the bare name, which the rule's text may qualify columns with
     /// @param predicate a boolean SQL expression over the columns of the table
-    /// @param major of the server
-    public record Probe(Identity caller, String table, List<Value> image, String predicate, int major) {
+    public record Probe(Identity caller, String table, List<Value> image, String predicate) {
         public Probe {
             image = List.copyOf(image);
         }
@@ -84,8 +82,7 @@ public final class ProbeQueries {
                 values.add(new Value(column.name(), type, image.tuple().text(position), collation));
             }
         }
-        return new Probe(
-                caller, relation.name(), values, predicate, catalog.dictionary().serverMajor());
+        return new Probe(caller, relation.name(), values, predicate);
     }
 
     private static @Nullable String collation(CatalogImage catalog, Column column) {
@@ -124,9 +121,6 @@ public final class ProbeQueries {
             String state =
                     probe.predicate().contains(PolicyTexts.UNREADABLE) ? PolicyTexts.LOCKED : QueryException.stateOf(e);
             return Optional.of(new Stamped<>(stamp, new ProbeAnswer.Raised(state)));
-        }
-        if (!use.isFlushed(stamp.insertLsn())) {
-            push.past(stamp.insertLsn(), use.connection(), probe.major());
         }
         boolean nothingCommitted = use.snapshotLeftIn().equals(stamp.snapshot());
         return nothingCommitted || standing.stoodSince(stamp, use.connection())

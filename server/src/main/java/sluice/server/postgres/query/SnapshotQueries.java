@@ -117,7 +117,7 @@ public final class SnapshotQueries {
             throw new SnapshotException(
                     Reason.RIGHTS_MOVED, "rows were not read: rights moved each time while they were; ask again");
         }
-        var _ = LogPush.push(connection, question.catalog().dictionary().serverMajor());
+        LogPush.push(connection, question.catalog().dictionary().serverMajor());
         return extent;
     }
 

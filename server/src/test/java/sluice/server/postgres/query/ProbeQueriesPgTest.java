@@ -248,18 +248,20 @@ class ProbeQueriesPgTest {
 
     /// What is in the log but not on disk reaches no reader until somebody commits, or for a quarter of a minute.
     @Test
-    void what_an_answer_rests_on_is_on_disk_though_nobody_commits() {
+    void what_an_answer_rests_on_is_on_disk_once_the_log_is_pushed_though_nobody_commits() {
         try (PostgresDatabase database = database(18);
                 Pool pool = Questions.pool(database)) {
             database.execute("CREATE TABLE t (id int PRIMARY KEY)", "CREATE PUBLICATION sluice FOR TABLE t");
             CatalogImage catalog = load(database);
             Relation t = table(catalog, "t");
             ProbeQueries queries = new ProbeQueries(pool, TIMEOUT);
+            LogPush push = new LogPush(pool, 18, TIMEOUT);
             for (int i = 0; i < 5; i++) {
                 // neither a commit nor a full page: it stays where it is
-                database.rows("SELECT pg_logical_emit_message(false, 'lies', '')");
+                database.execute("BEGIN; SELECT pg_logical_emit_message(false, 'lies', ''); ROLLBACK");
                 Stamped<ProbeAnswer> answer = queries.probe(
                         ProbeQueries.of(caller("authenticated", ALICE), catalog, t, image(t, List.of("1")), "id = 1"));
+                push.push();
 
                 assertThat(Lsn.parse(Objects.requireNonNull(database.value("SELECT pg_current_wal_flush_lsn()")))
                                 .reaches(answer.stamp().insertLsn()))
