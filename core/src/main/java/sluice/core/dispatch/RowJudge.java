@@ -7,7 +7,6 @@ import sluice.core.authorization.Rule;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.datum.EvaluationException;
-import sluice.core.diagnostics.IdentityRemedy;
 import sluice.core.event.Delivery;
 import sluice.core.expression.FilterTerm;
 import sluice.core.expression.Predicate;
@@ -56,9 +55,6 @@ final class RowJudge {
     private boolean oldKeyWithheld;
     private boolean gaps;
 
-    /// Whether the change says less of its old row than the catalog's replica identity promises.
-    private boolean narrow;
-
     private @Nullable RowImage newImage;
     private @Nullable RowImage oldImage;
 
@@ -82,7 +78,6 @@ final class RowJudge {
         gaps = hasGaps(change);
         relation = changed;
         mapping = columns;
-        narrow = change instanceof Change.Update update && update.old() == null && isNarrow(update.relation());
         newImage = imageOf(ChangedRow.newTuple(change));
         oldImage = imageOf(ChangedRow.oldTuple(change));
     }
@@ -183,7 +178,7 @@ final class RowJudge {
         Tuple old = update.old();
         if (old == null) {
             Outcome after = wantsUpdates ? newTuple(subscription, update.row(), Delivery.UPDATE) : Outcome.NOTHING;
-            boolean mayHaveLeft = wantsTransitions && narrow && isUnannounced(subscription, update);
+            boolean mayHaveLeft = wantsTransitions && isUnannounced(subscription, update);
             return mayHaveLeft ? unseen(after) : after;
         }
         Truth before = oldTuple(subscription, old);
@@ -195,38 +190,33 @@ final class RowJudge {
         };
     }
 
-    private boolean isNarrow(RelationDefinition definition) {
-        for (Column column : current(relation).columns()) {
-            if (IdentityRemedy.covers(current(relation), column.attnum()) && !isInIdentity(definition, column)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean isInIdentity(RelationDefinition definition, Column column) {
-        int position = current(mapping).position(column.attnum());
-        return position != ColumnMapping.ABSENT
-                && definition.columns().get(position).inIdentity();
-    }
-
-    /// Whether the client does not know that it is not told where the row was: its shape reads a column that the
-    /// identity lacks, while the catalog has a wide one still, or again.
+    /// Whether the client does not know that it is not told where the row was: the replica identity of the message
+    /// lacks a column that its shape reads, while the catalog's has it still, or again.
     private boolean isUnannounced(Subscription subscription, Change.Update update) {
         if (subscription.announcedDeletes()) {
             return false;
         }
-        List<Integer> ruled = subscription.rule().readsColumns();
-        for (Column column : current(relation).columns()) {
-            boolean isRead = ruled.contains(0)
-                    || ruled.contains(column.attnum())
-                    || subscription.filter().columns().stream()
-                            .anyMatch(filtered -> filtered.attnum() == column.attnum());
-            if (isRead && !isInIdentity(update.relation(), column)) {
+        RelationDefinition definition = update.relation();
+        for (int attnum : subscription.rule().readsColumns()) {
+            boolean isCarried = attnum == 0
+                    ? definition.columns().stream().allMatch(RelationDefinition.Column::inIdentity)
+                    : isInIdentity(definition, attnum);
+            if (!isCarried) {
+                return true;
+            }
+        }
+        for (Column filtered : subscription.filter().columns()) {
+            if (!isInIdentity(definition, filtered.attnum())) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean isInIdentity(RelationDefinition definition, int attnum) {
+        int position = current(mapping).position(attnum);
+        return position != ColumnMapping.ABSENT
+                && definition.columns().get(position).inIdentity();
     }
 
     /// The row may have left without a sign.
@@ -371,8 +361,8 @@ final class RowJudge {
 
     /// Whether the policy shows what a row became that the filter no longer admits.
     ///
-    /// A rule is composed with the filter's equalities as constants, so it says nothing about a
-    /// row that breaks one.
+    /// A rule is composed with the filter's equalities as constants, so it says nothing about a row that breaks
+    /// one.
     private boolean ruleShows(Subscription subscription, Tuple tuple) {
         for (FilterTerm term : subscription.filter().conjuncts()) {
             if (term.operator() == FilterTerm.Operator.EQUAL) {
@@ -383,10 +373,9 @@ final class RowJudge {
         return ruleTruth(subscription.rule(), row).and(priorTruth(subscription, row)) == Truth.TRUE;
     }
 
-    /// What was granted at the commit may be known by no reading of the catalog, and then decides nothing.
-    /// A catalog newer than the commit widens nothing. Where the prior rule would have hidden the
-    /// row, no one can say
-    /// whether the new one was in force at the commit already: undecidable, so that the subscriber is told.
+    /// What was granted at the commit may be known by no reading of the catalog, and then decides nothing. A
+    /// catalog newer than the commit widens nothing. Where the prior rule would have hidden the row, no one can
+    /// say whether the new one was in force at the commit already: undecidable, so that the subscriber is told.
     private Truth priorTruth(Subscription subscription, RowImage row) {
         if (areRightsInMotion(subscription)) {
             return Truth.UNDECIDABLE;
