@@ -90,7 +90,7 @@ final class PolicyTexts {
             }
         } catch (SQLException e) {
             switch (QueryException.stateOf(e)) {
-                case "55P03" -> textsByPolicy.keySet().forEach(policy -> put(policy, role, UNREADABLE));
+                case LOCKED -> textsByPolicy.keySet().forEach(policy -> put(policy, role, UNREADABLE));
                 // whoever cannot be assumed asks nothing
                 case "42501", "22023" -> {}
                 default -> throw e;
@@ -118,9 +118,9 @@ final class PolicyTexts {
 
     /// Moves when a text does, so that what is asked by it is asked anew: without a new version of a policy, the
     /// tables, columns and types it reads may be called otherwise by now, and others by their names.
-    static String of(List<Policy> policies) {
+    static String asked(List<Policy> policies) {
         return policies.stream()
-                .map(policy -> String.valueOf(policy.text()))
+                .map(policy -> policy.text() + " " + policy.textsByRole())
                 .toList()
                 .toString();
     }

@@ -73,7 +73,7 @@ final class RelationAssembly {
                 grantsByRole,
                 published(row, relationColumns),
                 digest(row.text(15) + '\n' + relationColumns + '\n' + identity + '\n' + row.text(14)),
-                digest(row.text(16) + '\n' + grantsByRole + '\n' + PolicyTexts.of(relationPolicies)),
+                digest(row.text(16) + '\n' + grantsByRole + '\n' + PolicyTexts.asked(relationPolicies)),
                 rightVersions(row.text(21)),
                 new Relation.Feed(row.text(17), row.text(18), versions(row.text(19))));
     }

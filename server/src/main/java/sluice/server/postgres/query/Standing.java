@@ -16,6 +16,9 @@ import sluice.server.postgres.query.Rows.Row;
 /// that was never true. So it counts only if a later snapshot says the same here as the question's own. Versions are
 /// compared, so that what went and came back is seen; roles have none, and of tables they tell other things too.
 ///
+/// A reading of the catalog compares the same for its own tables alone ({@link CatalogSql#standing}): a commit waits
+/// for it.
+///
 /// An instance remembers since when it is as it was last seen, so one look decides for every answer that came before
 /// it. Safe for any thread.
 final class Standing {
