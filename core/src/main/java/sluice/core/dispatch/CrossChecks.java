@@ -298,9 +298,8 @@ final class CrossChecks implements RowJudge.Observer {
         }
     }
 
-    /// Where PostgreSQL raises nothing may have been shown. Of a row that was not shown it says
-    /// nothing, and an error
-    /// that may pass says nothing of the policies.
+    /// Where PostgreSQL raises nothing may have been shown. Of a row that was not shown it says nothing, and an
+    /// error that may pass says nothing of the policies.
     private void raised(Asked asked, Stamp stamp, String sqlState) {
         if (asked.verdict() == Truth.TRUE && !TransientErrors.contain(sqlState)) {
             suspect(asked, Divergence.POSTGRESQL_RAISED, stamp);

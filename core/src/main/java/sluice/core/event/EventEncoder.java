@@ -22,14 +22,12 @@ import sluice.core.wal.Lsn;
 ///
 /// Rows of a snapshot are written by {@link #beginSnapshot} and {@link #snapshotRow}, by an encoder of their own.
 ///
-/// Life: {@link #beginCommit}, then for each change {@link #beginChange} and, for each group of subscriptions that
-/// see it
-/// alike, {@link #body}. A body asked for again is the same object. Owned by one thread; what it returns may go to
-/// any.
+/// Life: {@link #beginCommit}, then for each change {@link #beginChange} and, for each group of subscriptions
+/// that see it alike, {@link #body}. A body asked for again is the same object. Owned by one thread; what it
+/// returns may go to any.
 public final class EventEncoder {
-    /// Distinct bodies of one change that are remembered. When there are more the oldest is forgotten, and written
-    /// again
-    /// if it is asked for.
+    /// Distinct bodies of one change that are remembered. When there are more the oldest is forgotten, and
+    /// written again if it is asked for.
     private static final int REMEMBERED_MAX = 8;
 
     private static final String TOO_LARGE = ",\"degraded\":\"change_too_large\"";

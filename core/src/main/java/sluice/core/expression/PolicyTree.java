@@ -118,9 +118,8 @@ public final class PolicyTree {
         return List.copyOf(functions);
     }
 
-    /// Whether it casts by text where a user's cast stands by now. The policy goes on casting by
-    /// text; its own text,
-    /// read again, would mean the user's.
+    /// Whether it casts by text where a user's cast stands by now. The policy goes on casting by text; its own
+    /// text, read again, would mean the user's.
     public boolean meansAnotherCast(CatalogImage catalog) {
         return root != null && meansAnotherCast(root, catalog);
     }

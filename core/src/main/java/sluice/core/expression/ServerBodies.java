@@ -42,9 +42,8 @@ final class ServerBodies {
             return new Expression.Case(List.of(Connectives.or(nulls)), List.of(none(result)), result);
         }
 
-        /// NULL, for which a body that may raise is evaluated all the same: where the planner has put
-        /// it in the place
-        /// of the call it raises for what it makes of the other arguments.
+        /// NULL, for which a body that may raise is evaluated all the same: where the planner has put it in the
+        /// place of the call it raises for what it makes of the other arguments.
         private static Expression none(Expression result) {
             Expression none = new Expression.Constant(result.type(), null);
             Expression test = new Expression.NullTest(result, Expression.NullSense.IS_NULL);

@@ -25,9 +25,8 @@ import sluice.core.wal.Lsn;
 /// was let go is told ({@link #reaches}, {@link #covers}), never served with a gap. What was said is for streams
 /// that are behind only: nobody resumes it. Owned by the engine's thread.
 public final class ResumeBuffer {
-    /// What a part costs besides its changes, and a tuple besides its frame, on a heap with
-    /// compact headers. Known by
-    /// filling heaps: `ResumeBufferWeightTest`.
+    /// What a part costs besides its changes, and a tuple besides its frame, on a heap with compact headers.
+    /// Known by filling heaps: `ResumeBufferWeightTest`.
     private static final long PART_BYTES = 272;
 
     private static final long FRAME_BYTES = 20;
@@ -266,9 +265,8 @@ public final class ResumeBuffer {
         return FRAME_BYTES + tuple.bytes().length;
     }
 
-    /// A commit changed the table and is not kept, e.g. because it was too large for memory:
-    /// nothing before it is of
-    /// use any more.
+    /// A commit changed the table and is not kept, e.g. because it was too large for memory: nothing before it
+    /// is of use any more.
     public void skip(BufferedCommit commit, int oid) {
         if (isOff()) {
             return;

@@ -30,10 +30,9 @@ public sealed interface WalEvent {
         }
     }
 
-    /// A bounded piece of every image of the spilled commit, in the order of the log, for roles
-    /// that bypass row-level
-    /// security. Such pieces come before the first chunk, and only when every image is kept; the chunks are for
-    /// everybody else then.
+    /// A bounded piece of every image of the spilled commit, in the order of the log, for roles that bypass
+    /// row-level security. Such pieces come before the first chunk, and only when every image is kept; the
+    /// chunks are for everybody else then.
     record SpilledImages(List<Change> changes, long weightBytes) implements WalEvent {}
 
     /// A bounded piece of the spilled commit, in delivery order.

@@ -65,8 +65,7 @@ final class SimJudge implements SimSink.Judge<SimShape> {
     }
 
     /// `resumed: true` says that nothing was missed: then the rights are the same as at the
-    /// position, the caller sees
-    /// the same by them, and the position is of this history.
+    /// position, the caller sees the same by them, and the position is of this history.
     @Override
     public void resumed(SimStream<SimShape> stream, String label) {
         SimShape shape = java.util.Objects.requireNonNull(stream.shapes.get(label));

@@ -63,9 +63,8 @@ final class Replication implements EngineThread.Observer {
         return ended;
     }
 
-    /// How late changes are: the age of the commit being dispatched, or how long PostgreSQL has
-    /// not been heard, where
-    /// that is longer. Zero when it is heard and the engine has caught up.
+    /// How late changes are: the age of the commit being dispatched, or how long PostgreSQL has not been heard,
+    /// where that is longer. Zero when it is heard and the engine has caught up.
     ///
     /// @param unheard what {@link WalReader#unheard} says
     Duration lag(Duration unheard) {
@@ -78,9 +77,8 @@ final class Replication implements EngineThread.Observer {
         return late.get();
     }
 
-    /// Looks at the lag: changes are late from the moment it reaches this much until it has
-    /// fallen below half of it.
-    /// Tells the engine when that changes, and once a second while they are late. A timer's.
+    /// Looks at the lag: changes are late from the moment it reaches this much until it has fallen below half
+    /// of it. Tells the engine when that changes, and once a second while they are late. A timer's.
     ///
     /// @param lag as of now
     /// @param degraded zero never reports it

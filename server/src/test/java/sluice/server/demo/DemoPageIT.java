@@ -89,9 +89,8 @@ class DemoPageIT {
         assertThat(browser.evaluate(shows("alice", title)).asBoolean()).isTrue();
     }
 
-    /// A right that widens shows nothing committed before the stream has passed the catalog that
-    /// says so, so the first
-    /// rows after the switch may be withheld; one of the next must arrive.
+    /// A right that widens shows nothing committed before the stream has passed the catalog that says so, so
+    /// the first rows after the switch may be withheld; one of the next must arrive.
     private static String writtenUntilBobSeesIt(Browser browser) throws Exception {
         for (int attempt = 1; attempt <= 10; attempt++) {
             String title = "for all " + attempt;

@@ -24,9 +24,8 @@ final class CallerSession {
             + " pg_catalog.set_config('request.jwt.claims', ?, true),"
             + " pg_catalog.set_config('sluice.image', ?, true); SET LOCAL ROLE ";
 
-    /// The statements that take the snapshot, the claims and the role. Claims travel apart from
-    /// the text, so that no
-    /// statement that raises or is watched shows them.
+    /// The statements that take the snapshot, the claims and the role. Claims travel apart from the text, so
+    /// that no statement that raises or is watched shows them.
     ///
     /// Their parameters are those of {@link #parameters}; the first of them that returns rows returns the stamp.
     static String sql(Identity caller, Duration timeout) {

@@ -127,9 +127,8 @@ final class CatalogSql {
            FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
         """.stripTrailing();
 
-    /// The transaction that wrote each right last: of the table (owner, flags, privileges), its
-    /// schema, its columns'
-    /// privileges, its policies, and the expressions of generated columns.
+    /// The transaction that wrote each right last: of the table (owner, flags, privileges), its schema, its
+    /// columns' privileges, its policies, and the expressions of generated columns.
     ///
     /// Values alone would not tell that a right went and came back. Statistics are written without a new version;
     /// TRUNCATE and ALTER TABLE make one without moving a right.
@@ -150,8 +149,7 @@ final class CatalogSql {
     /// What a role may do ({@link #grants}, {@link #allowedRoles}, {@link #functions}) and how a
     /// policy reads ({@link
     /// #policyTexts}) is told as of what is committed when it is asked, so a reading counts only
-    /// if a later snapshot
-    /// says the same here.
+    /// if a later snapshot says the same here.
     static String standing(List<Integer> oids) {
         return """
             SELECT pg_catalog.concat_ws(' ',
@@ -399,9 +397,8 @@ final class CatalogSql {
     /// Types every database has, the row types of the catalogs left out.
     static final String BUILT_IN_TYPES = TYPE_COLUMNS + " WHERE t.oid < 16384 AND t.typtype <> 'c';\n";
 
-    /// Types of the user with what they are made of: types, attributes of composites, labels of
-    /// enumerations. Row types
-    /// of tables only where a column of the list reaches them.
+    /// Types of the user with what they are made of: types, attributes of composites, labels of enumerations.
+    /// Row types of tables only where a column of the list reaches them.
     static String ownTypes(List<Integer> published) {
         String reached = """
             WITH RECURSIVE reached (oid) AS (

@@ -8,10 +8,9 @@ import sluice.server.postgres.query.Rows.Row;
 
 /// Asks whether anything a decision reads has moved: one query over versions and values, no text.
 ///
-/// Two answers that are equal mean that policies, flags, owners, grants, memberships, role attributes, functions,
-/// operators, casts, labels, publications, inheritance trees and the names that policies are printed with are as they
-/// were. Different answers say only that a
-/// reload is due.
+/// Two answers that are equal mean that policies, flags, owners, grants, memberships, role attributes,
+/// functions, operators, casts, labels, publications, inheritance trees and the names that policies are printed
+/// with are as they were. Different answers say only that a reload is due.
 public final class RightsPoll {
     /// Columns by which policies read tables, their own and others; `w` is the column.
     static final String NAMED_BY_POLICIES = "pg_catalog.pg_depend d JOIN pg_catalog.pg_attribute w"

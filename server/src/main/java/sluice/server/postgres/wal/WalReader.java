@@ -295,9 +295,8 @@ public final class WalReader implements Runnable {
         }
     }
 
-    /// Makes sure that this is the system, the database and the slot it was, that the pool leads
-    /// there too, and that
-    /// the slot can deliver everything.
+    /// Makes sure that this is the system, the database and the slot it was, that the pool leads there too, and
+    /// that the slot can deliver everything.
     private int prepare(ReplicationConnection connection) throws SQLException {
         ReplicationConnection.SystemIdentity identity = connection.identify();
         requireSameServer(connection, identity);
