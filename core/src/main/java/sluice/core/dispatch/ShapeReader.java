@@ -240,15 +240,36 @@ final class ShapeReader {
             warnings.add(IdentityWarnings.insufficient(label, relation, missing));
         }
         warnings.addAll(ofIdentity);
-        if (rule.lasting() == Rule.Lasting.FOR_A_TIME) {
-            warnings.add(new StreamEvent.Warning(
-                    label,
-                    WarningCode.LEAVES_NOT_DETECTED,
-                    "the policies of \"" + relation.qualifiedName() + "\" read the clock",
-                    "a row that becomes visible or invisible with time alone is not told",
-                    "read the rows again when their time has come"));
+        StreamEvent.Warning untold = untoldByTheRow(label, relation, rule);
+        if (untold != null) {
+            warnings.add(untold);
         }
         return warnings;
+    }
+
+    /// Rows come and go without being changed themselves where the rule rests on more than the row.
+    private static StreamEvent.@Nullable Warning untoldByTheRow(String label, Relation relation, Rule rule) {
+        return switch (rule.decision()) {
+            case Rule.Decision.Probed _ ->
+                new StreamEvent.Warning(
+                        label,
+                        WarningCode.LEAVES_NOT_DETECTED,
+                        "PostgreSQL decides the rows of \"" + relation.qualifiedName()
+                                + "\", by policies that may read more than the row",
+                        "a row that becomes visible or invisible without being changed itself is not told",
+                        "read the rows again when what the policies read has changed");
+            case Rule.Decision.Everything _, Rule.Decision.Compiled _ ->
+                switch (rule.lasting()) {
+                    case UNTIL_THE_ROW_CHANGES -> null;
+                    case FOR_A_TIME ->
+                        new StreamEvent.Warning(
+                                label,
+                                WarningCode.LEAVES_NOT_DETECTED,
+                                "the policies of \"" + relation.qualifiedName() + "\" read the clock",
+                                "a row that becomes visible or invisible with time alone is not told",
+                                "read the rows again when their time has come");
+                };
+        };
     }
 
     /// Columns that an old tuple would have to carry, and does not.

@@ -313,6 +313,15 @@ class EngineTest {
     }
 
     @Test
+    void whoever_has_rows_decided_by_more_than_the_row_is_told_that_they_can_go_without_a_change() {
+        world.plan = granted(World.probed());
+        assertThat(world.open("alice", notesShape("a")).only("ready")).contains("leaves_not_detected");
+
+        world.plan = granted(ownedBy("bob"));
+        assertThat(world.open("bob", notesShape("b")).only("ready")).doesNotContain("leaves_not_detected");
+    }
+
+    @Test
     void a_literal_that_is_read_alike_for_ever_is_asked_about_once() {
         for (int i = 0; i < 2; i++) {
             world.open("alice", filtered("s", "owner=eq.alice"));
