@@ -25,6 +25,9 @@ public interface EngineMetrics {
     /// A change that could not be decided was not delivered.
     void withheld(Relation relation, Operation operation);
 
+    /// A delete that could not be decided was sent with its key only.
+    void degradedDelete(Relation relation);
+
     /// A change was too large to be sent whole.
     void cut(RelationDefinition table);
 

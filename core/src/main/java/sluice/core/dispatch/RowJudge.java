@@ -127,8 +127,13 @@ final class RowJudge {
         }
         return switch (oldTuple(subscription, delete.old())) {
             case TRUE -> send(Delivery.DELETE);
-            case UNDECIDABLE ->
-                degraded(subscription, delete.old()) ? send(Delivery.DEGRADED_DELETE) : Outcome.WITHHOLD;
+            case UNDECIDABLE -> {
+                if (!degraded(subscription, delete.old())) {
+                    yield Outcome.WITHHOLD;
+                }
+                metrics.degradedDelete(current(relation));
+                yield send(Delivery.DEGRADED_DELETE);
+            }
             case FALSE, NULL -> Outcome.NOTHING;
         };
     }

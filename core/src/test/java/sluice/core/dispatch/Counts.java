@@ -58,6 +58,11 @@ final class Counts implements EngineMetrics {
     }
 
     @Override
+    public void degradedDelete(Relation relation) {
+        add("degraded delete", 1);
+    }
+
+    @Override
     public void cut(RelationDefinition table) {
         add("cut " + table.name(), 1);
     }

@@ -33,6 +33,7 @@ class DegradedDeletesTest {
                 .contains("\"op\":\"DELETE\"", "\"old\":{\"id\":7}", "\"degraded\":\"delete_authz_unavailable\"")
                 .doesNotContain("secret", "record");
         assertThat(world.counts.of("withheld DELETE")).isZero();
+        assertThat(world.counts.of("degraded delete")).isEqualTo(1);
         assertThat(alice.warned("changes_withheld")).isFalse();
         assertThat(alice.frames.getFirst())
                 .contains("replica_identity_insufficient", "deletes come with their key only");
@@ -47,6 +48,7 @@ class DegradedDeletesTest {
 
         assertThat(alice.changes()).hasSize(1);
         assertThat(alice.changes().getFirst()).contains("\"body\":\"x\"").doesNotContain("degraded");
+        assertThat(world.counts.of("degraded delete")).isZero();
     }
 
     @Test

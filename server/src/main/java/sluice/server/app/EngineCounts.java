@@ -38,6 +38,11 @@ final class EngineCounts implements EngineMetrics {
     }
 
     @Override
+    public void degradedDelete(Relation relation) {
+        rights.degradedDelete(relation.schema(), relation.name());
+    }
+
+    @Override
     public void cut(RelationDefinition table) {
         metrics.changeTruncated(table.schema(), table.name());
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -133,6 +134,7 @@ public final class SluiceServer implements AutoCloseable {
         Gate gate = new Gate(engineThread, replication, memory);
         this.spill = Wiring.spill(settings);
         this.reader = reader(gate);
+        pool.follow(Wiring.followed(reader, inbox));
         this.slotCreation = new SlotCreationWatch(reader, settings.database().pool(), ReaderClock.system(), gate::log);
         this.blocking = Executors.newThreadPerTaskExecutor(
                 Thread.ofVirtual().name("request-", 0).factory());
@@ -312,7 +314,9 @@ public final class SluiceServer implements AutoCloseable {
             }
             throw new StartException(text.toString());
         }
-        for (Finding warning : report.warnings()) {
+        List<Finding> warnings = new ArrayList<>(report.warnings());
+        warnings.addAll(SettingsJudgement.of(settings));
+        for (Finding warning : warnings) {
             LOG.atWarn()
                     .addKeyValue("code", warning.code())
                     .addKeyValue("subject", warning.subject())
@@ -320,13 +324,12 @@ public final class SluiceServer implements AutoCloseable {
                     .addKeyValue("remedy", warning.remedy())
                     .log("configuration warning");
         }
-        metrics.configWarnings(
-                report.warnings().stream().map(Finding::code).distinct().toList());
+        metrics.configWarnings(warnings.stream().map(Finding::code).distinct().toList());
         StartupValidation.ServerIdentity server = report.server();
         if (server != null) {
             validateReplication(settings, server);
         }
-        return report.warnings();
+        return warnings;
     }
 
     private void begin() throws IOException {

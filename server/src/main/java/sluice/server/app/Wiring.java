@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.channel.ChannelSettings;
@@ -27,6 +28,7 @@ import sluice.server.postgres.query.StartupValidation.SlotRecreation;
 import sluice.server.postgres.wal.FileSpillStore;
 import sluice.server.postgres.wal.PoolServer;
 import sluice.server.postgres.wal.WalReader;
+import sluice.server.runtime.WalInbox;
 import sluice.server.snapshot.SnapshotReader;
 import sluice.server.snapshot.SpoolStore;
 
@@ -119,6 +121,14 @@ final class Wiring {
                 replication.messages().isOn() ? WalReader.Messages.DELIVERED : WalReader.Messages.IGNORED,
                 replication.statusInterval(),
                 replication.slotRecreate().isOn() ? WalReader.LostSlot.RECREATE : WalReader.LostSlot.STOP);
+    }
+
+    /// Before the reader's first connection no commit waits for an answer, and each timeline will do.
+    static IntPredicate followed(WalReader reader, WalInbox inbox) {
+        return timeline -> {
+            int handedOver = reader.timeline();
+            return handedOver == 0 || (handedOver == timeline && !inbox.holdsTwoTimelines());
+        };
     }
 
     static FileSpillStore spill(Settings settings) {

@@ -23,6 +23,7 @@ public final class AuthorizationMetrics {
     private final Counter downgrades;
     private final Counter compileFailures;
     private final Counter unknown;
+    private final Counter degradedDeletes;
 
     AuthorizationMetrics(Figures figures, TableNames tables) {
         this.tables = tables;
@@ -70,6 +71,11 @@ public final class AuthorizationMetrics {
                 "schema",
                 "table",
                 "op");
+        degradedDeletes = figures.counter(
+                "sluice_degraded_deletes_total",
+                "Deletes that could not be decided and were sent with their key only.",
+                "schema",
+                "table");
     }
 
     /// How a resolution ended.
@@ -157,6 +163,11 @@ public final class AuthorizationMetrics {
 
     public void unknown(String schema, String table, Operation operation) {
         byTable(unknown, schema, table, operation.name()).inc();
+    }
+
+    /// A delete that could not be decided was sent with its key only.
+    public void degradedDelete(String schema, String table) {
+        byTable(degradedDeletes, tables, schema, table).inc();
     }
 
     private CounterDataPoint byTable(Counter counter, String schema, String table, String third) {

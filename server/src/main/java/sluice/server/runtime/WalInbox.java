@@ -72,6 +72,11 @@ public final class WalInbox implements WalSink {
         return timelinesWaiting.get() == 0 ? confirmable.get() : Lsn.ZERO;
     }
 
+    /// Whether commits of a timeline that was left may still wait for the engine. Any thread.
+    public boolean holdsTwoTimelines() {
+        return timelinesWaiting.get() != 0;
+    }
+
     /// The next event, null when there is none. The engine's thread only.
     @Nullable
     WalEvent poll() {

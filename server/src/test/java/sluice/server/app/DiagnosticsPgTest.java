@@ -72,7 +72,8 @@ class DiagnosticsPgTest {
                 assertThat(quiet.get("subscriptions").get("total").asInt()).isZero();
                 assertThat(codes(quiet))
                         .contains("unindexed_policy_column", "unbounded_wal_retention", "role_not_assumable")
-                        .doesNotContain("tier_c_policy", "tier_c_subscriptions", "unindexed_shape");
+                        .doesNotContain(
+                                "tier_c_policy", "tier_c_subscriptions", "unindexed_shape", "unbounded_streams");
 
                 try (SseClient stream = Notes.open(sluice, RunningSluice.ALICE)) {
                     assertThat(stream.received()).isNotEmpty();
@@ -107,15 +108,17 @@ class DiagnosticsPgTest {
     }
 
     @Test
-    void users_may_not_ask_and_it_can_be_switched_off() throws Exception {
+    void users_may_not_ask_and_it_can_be_switched_off_and_streams_without_a_bound_are_told_of() throws Exception {
         try (PostgresDatabase database = Notes.database("diagnostics_off");
                 RunningSluice sluice =
                         RunningSluice.starting(database, Map.of("SLUICE_DIAGNOSTICS_ENABLED", "false"))) {
             assertThat(ask(sluice, "service_role").statusCode()).isEqualTo(404);
         }
         try (PostgresDatabase database = Notes.database("diagnostics_on");
-                RunningSluice sluice = RunningSluice.starting(database, Map.of())) {
+                RunningSluice sluice = RunningSluice.starting(
+                        database, Map.of("SLUICE_MAX_STREAMS", "0", "SLUICE_ADMIT_MEMORY", "0"))) {
             assertThat(ask(sluice, "authenticated").statusCode()).isEqualTo(403);
+            assertThat(codes(report(sluice))).contains("unbounded_streams");
         }
     }
 }

@@ -61,9 +61,10 @@ final class PinnedDataSource implements DataSource {
         // the URL's own is used
     }
 
+    /// How long the pool waits, when it is closed, for a connection that is being made.
     @Override
     public int getLoginTimeout() {
-        return 0;
+        return 1;
     }
 
     @Override

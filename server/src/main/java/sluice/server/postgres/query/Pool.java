@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import sluice.core.wal.TransactionSnapshot;
 import sluice.server.postgres.PostgresUrl;
@@ -25,12 +26,14 @@ public final class Pool implements AutoCloseable {
 
     private static final Duration ACQUIRE_MIN = Duration.ofMillis(250);
 
+    private final PinnedDataSource database;
     private final HikariDataSource callers;
     private final HikariDataSource catalog;
     private final HikariDataSource rights;
     private final HikariDataSource snapshots;
     private final Reset reset;
     private final EarlierVersions earlier;
+    private volatile IntPredicate followed = timeline -> true;
 
     /// Who asks.
     public enum Lane {
@@ -88,8 +91,7 @@ public final class Pool implements AutoCloseable {
     /// One use of a connection, by one thread.
     static final class Use {
         private final Connection connection;
-        private boolean left;
-        private String snapshotLeftIn = "";
+        private @Nullable Row leftWith;
 
         private Use(Connection connection) {
             this.connection = connection;
@@ -114,36 +116,41 @@ public final class Pool implements AutoCloseable {
         }
 
         private List<List<Row>> left(List<List<Row>> answers) {
-            Row last = answers.getLast().getFirst();
-            left = isClean(last);
-            snapshotLeftIn = last.text(6);
+            leftWith = answers.getLast().getFirst();
             return answers.subList(0, answers.size() - 1);
         }
 
         /// After {@link #last}: what was committed once the statements had run.
         TransactionSnapshot snapshotLeftIn() {
-            return TransactionSnapshot.parse(snapshotLeftIn);
+            Row end = leftWith;
+            if (end == null) {
+                throw new IllegalStateException("the use has not come to its end");
+            }
+            return TransactionSnapshot.parse(end.text(6));
         }
     }
 
-    /// Advisory locks of the session are the one thing a rollback leaves that others can feel.
+    /// Advisory locks of the session are the one thing a rollback leaves that others can feel. The timeline is that
+    /// of the position written to: the control file lags behind it. A standby writes to none.
     private static final String LEAVE =
             "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(), current_user = session_user,"
-                    + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
-                    + " pg_catalog.current_setting('transaction_read_only'),"
-                    + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), ''),"
-                    + " pg_catalog.pg_current_snapshot()::text";
+                + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
+                + " pg_catalog.current_setting('transaction_read_only'),"
+                + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), ''),"
+                + " pg_catalog.pg_current_snapshot()::text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN '0' ELSE"
+                + " pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END";
 
     private Pool(PostgresUrl url, Sizing sizing, Reset reset) {
+        this.database = new PinnedDataSource(url);
         this.reset = reset;
         int callersMin = Math.min(sizing.callersMin(), sizing.callersMax());
-        this.callers = lane("sluice-callers", url, sizing.callersMax(), callersMin, sizing.acquire());
+        this.callers = lane("sluice-callers", sizing.callersMax(), callersMin, sizing.acquire());
         // one for the tables a commit waits for, one for the whole catalog
-        this.catalog = lane("sluice-catalog", url, 2, 1, sizing.acquire());
-        this.rights = lane("sluice-rights", url, 1, 1, sizing.acquire());
-        this.snapshots = lane("sluice-snapshots", url, sizing.snapshotsMax(), 0, sizing.acquire());
+        this.catalog = lane("sluice-catalog", 2, 1, sizing.acquire());
+        this.rights = lane("sluice-rights", 1, 1, sizing.acquire());
+        this.snapshots = lane("sluice-snapshots", sizing.snapshotsMax(), 0, sizing.acquire());
         this.earlier = new EarlierVersions(
-                new PinnedDataSource(url),
+                database,
                 switch (sizing.memory()) {
                     case KEPT -> EarlierVersions.Mode.REMEMBERS;
                     case NONE -> EarlierVersions.Mode.FORGETS;
@@ -159,10 +166,10 @@ public final class Pool implements AutoCloseable {
         return new Pool(url, sizing, reset);
     }
 
-    private static HikariDataSource lane(String name, PostgresUrl url, int max, int min, Duration acquire) {
+    private HikariDataSource lane(String name, int max, int min, Duration acquire) {
         HikariConfig config = new HikariConfig();
         config.setPoolName(name);
-        config.setDataSource(new PinnedDataSource(url));
+        config.setDataSource(database);
         config.setMaximumPoolSize(max);
         config.setMinimumIdle(min);
         config.setInitializationFailTimeout(-1);
@@ -171,11 +178,36 @@ public final class Pool implements AutoCloseable {
         return new HikariDataSource(config);
     }
 
+    /// Connects once, beside the lanes: a lane tries again for as long as a use may wait, and would tell late of a
+    /// wrong password. What may pass is left to the lanes.
+    ///
+    /// @throws QueryException when the database will never be connected to with this URL
+    void reach() {
+        try {
+            database.getConnection().close();
+        } catch (SQLException e) {
+            QueryException failure = QueryException.connecting(e);
+            if (failure.kind() == QueryException.Kind.DEFINITE) {
+                throw failure;
+            }
+        }
+    }
+
+    /// From now on an answer counts only if the server that gave it writes a timeline that is followed. After a
+    /// failover the pool may lead to the new primary before the last commits of the old one are decided, or to the
+    /// old one still: what either says is of another history then, whose transactions have the same numbers.
+    ///
+    /// @param followed whether commits of this timeline are being decided; asked on any thread
+    public void follow(IntPredicate followed) {
+        this.followed = followed;
+    }
+
     /// Runs a read-only piece of work. The work begins its own transaction; the pool always ends it.
     ///
     /// @param question names the work in messages, e.g. `the catalog query`
     /// @param timeout bounds each answer of the server; the work sets `statement_timeout` itself
-    /// @throws QueryException when no connection was free in time, or the work failed
+    /// @throws QueryException when no connection was free in time, the work failed, or the answer is not of the
+    ///     history that is followed
     <T> T ask(Lane lane, String question, Duration timeout, Work<T> work) {
         return askWhole(lane, question, timeout, use -> work.run(use.connection()));
     }
@@ -205,21 +237,31 @@ public final class Pool implements AutoCloseable {
             giveBack(source, use);
             throw e;
         }
-        giveBack(source, use);
+        if (!followed.test(giveBack(source, use))) {
+            throw QueryException.transientFailure(
+                    question + " was answered by another server than the one whose log is read");
+        }
         return answer;
     }
 
-    private void giveBack(HikariDataSource source, Use use) {
+    /// @return the timeline of the server that answered; 0 when it is not known any more
+    private int giveBack(HikariDataSource source, Use use) {
         Connection connection = use.connection();
         boolean clean = false;
+        int timeline = 0;
         try {
-            clean = use.left || isClean(Rows.run(connection, LEAVE).getLast().getFirst());
+            Row end = use.leftWith;
+            if (end == null) {
+                end = Rows.run(connection, LEAVE).getLast().getFirst();
+            }
+            timeline = Integer.parseUnsignedInt(end.text(7), 16);
+            clean = isClean(end);
             if (clean && reset == Reset.DISCARD_ALL) {
                 Rows.run(connection, "DISCARD ALL");
                 PinnedSession.pin(connection);
             }
         } catch (SQLException | RuntimeException e) {
-            // a connection that cannot be cleaned is not used again; the caller has its answer or its error already
+            // a connection that cannot be cleaned is not used again
             clean = false;
         }
         if (!clean) {
@@ -230,6 +272,7 @@ public final class Pool implements AutoCloseable {
         } catch (SQLException e) {
             source.evictConnection(connection);
         }
+        return timeline;
     }
 
     private static boolean isClean(Row left) {

@@ -86,6 +86,7 @@ public final class StartupValidation {
 
     /// @throws QueryException when the database does not answer
     public Report run() {
+        pool.reach();
         return pool.ask(Lane.CATALOG, "the start-up validation", timeout, this::run);
     }
 

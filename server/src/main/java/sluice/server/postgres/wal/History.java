@@ -4,13 +4,14 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 import sluice.core.wal.Lsn;
 
-/// Which history of the log this process follows, from one connection to the next. One thread.
+/// Which history of the log this process follows, from one connection to the next. One thread, but for {@link
+/// #timeline}.
 ///
 /// Life: the first connection's; when a later one has a higher timeline, {@link #leftAt} is where ours was left,
 /// until the engine has been given that and {@link #adopt} is called.
 final class History {
     private @Nullable String systemId;
-    private int timeline;
+    private volatile int timeline;
     private int timelineNow;
     private @Nullable Lsn leftAt;
 
@@ -42,6 +43,11 @@ final class History {
     @Nullable
     Lsn leftAt() {
         return leftAt;
+    }
+
+    /// The one whose commits are handed over; 0 before the first connection. Any thread.
+    int timeline() {
+        return timeline;
     }
 
     int timelineNow() {

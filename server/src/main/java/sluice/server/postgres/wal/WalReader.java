@@ -135,6 +135,12 @@ public final class WalReader implements Runnable {
         return server.get();
     }
 
+    /// The timeline whose commits are handed over; 0 before the first connection. It moves once the sink has been
+    /// given {@link sluice.core.transaction.WalEvent.TimelineLeft}. Any thread.
+    public int timeline() {
+        return history.timeline();
+    }
+
     public ReaderState state() {
         return state.get();
     }

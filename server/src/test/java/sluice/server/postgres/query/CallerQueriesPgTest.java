@@ -251,6 +251,27 @@ class CallerQueriesPgTest {
     }
 
     @Test
+    void an_answer_of_a_server_on_a_timeline_that_is_not_followed_is_none() {
+        try (Pool followed = Questions.pool(database, 1, Pool.Reset.ROLLBACK)) {
+            CallerQueries folds = new CallerQueries(followed, TIMEOUT);
+            RightsPoll rights = new RightsPoll(followed, "none", TIMEOUT);
+            List<Fold> one = List.of(new Fold("1", Oid.INT4));
+            followed.follow(timeline -> timeline == 1);
+            assertThat(folds.fold(caller("anon", BOB), one).value()).containsExactly(value("1"));
+            assertThat(rights.fingerprint().value()).isNotEmpty();
+
+            followed.follow(timeline -> timeline == 2);
+            for (Runnable question :
+                    List.<Runnable>of(() -> folds.fold(caller("anon", BOB), one), rights::fingerprint)) {
+                assertThatThrownBy(question::run)
+                        .hasMessageContaining("another server")
+                        .extracting(e -> ((QueryException) e).kind())
+                        .isEqualTo(QueryException.Kind.TRANSIENT);
+            }
+        }
+    }
+
+    @Test
     void a_full_lane_of_callers_does_not_hold_up_the_catalog() throws InterruptedException {
         CallerQueries slow = new CallerQueries(pool, Duration.ofSeconds(3));
         Thread busy = Thread.startVirtualThread(
