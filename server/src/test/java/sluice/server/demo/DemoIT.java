@@ -10,7 +10,6 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,14 +17,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.server.postgres.console.StatementResult;
 
 /// The demo as a person uses it: a process, two terminals that read, one that writes.
 class DemoIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String NOTES = "{\"subscriptions\":[{\"sub\":\"notes\",\"shape\":{\"table\":\"notes\"}}]}";
 
     @TempDir
@@ -122,30 +120,6 @@ class DemoIT {
             assertThat(demo.errors().lines()).singleElement().asString().contains("--port 0");
         }
         assertThat(scratch.resolve("data")).doesNotExist();
-    }
-
-    @Test
-    void the_check_passes_and_leaves_nothing() throws Exception {
-        try (DemoProcess check = DemoProcess.start(scratch, "demo", "--check")) {
-            int status = check.exitStatus();
-            assertThat(status).as(check.output() + check.errors()).isZero();
-            assertThat(check.output())
-                    .contains("posts in tier B from a request of its own")
-                    .contains("both streams go on under new tokens")
-                    .contains("the notes are read again")
-                    .contains("begins with the", "is cut, and resumes")
-                    .contains("\"paid\" of the database, the note \"order 2\", \"hello\" of alice")
-                    .contains("carol  heard the note \"after\", and may not speak")
-                    .contains("saw nobody, alice on the laptop, alice on the phone, alice on the laptop, alice gone")
-                    .contains("ends with session_revoked")
-                    .contains("largest delay from commit to receipt")
-                    .contains("passed");
-            assertThat(check.handle().descendants()).isEmpty();
-        }
-        try (Stream<Path> left = Files.list(scratch.resolve("tmp"))) {
-            assertThat(left.filter(path -> path.getFileName().toString().startsWith("sluice")))
-                    .isEmpty();
-        }
     }
 
     private static HttpClient client() {

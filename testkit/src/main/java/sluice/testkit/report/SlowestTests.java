@@ -1,5 +1,6 @@
 package sluice.testkit.report;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,8 +48,7 @@ public final class SlowestTests implements TestExecutionListener {
         }
     }
 
-    /// Two processes that share a module's tests run a plan for each class: they leave the printing to the process
-    /// that runs the integration tests, in one plan, after them.
+    /// Processes that share a module's tests run a plan for each class: whichever ends the last integration test prints.
     @Override
     public void testPlanExecutionFinished(TestPlan plan) {
         String module = System.getProperty("sluice.module");
@@ -63,11 +63,14 @@ public final class SlowestTests implements TestExecutionListener {
             lines.add(build);
             took.forEach((name, duration) -> lines.add(duration.toMillis() + "\t" + name));
             String fork = System.getProperty("sluice.fork", "");
-            Path mine = folder.resolve(module + "-" + System.getProperty("sluice.run", "test") + fork + ".tsv");
+            String run = System.getProperty("sluice.run", "test");
+            Path mine = folder.resolve(module + "-" + run + fork + ".tsv");
             Path draft = Files.write(mine.resolveSibling(mine.getFileName() + ".draft"), lines);
             Files.move(draft, mine, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-            if (fork.isEmpty()) {
-                print(slowest(folder, build));
+            Map<String, Long> millisByName = known(folder, build);
+            List<String> last = integrationTests();
+            if (!last.isEmpty() && millisByName.keySet().containsAll(last)) {
+                print(millisByName);
             }
         } catch (IOException e) {
             System.out.println("the slowest tests are not known: " + e);
@@ -81,7 +84,18 @@ public final class SlowestTests implements TestExecutionListener {
                         .orElse(false);
     }
 
-    private static List<Timed> slowest(Path folder, String build) throws IOException {
+    /// Of the module that is being tested.
+    private static List<String> integrationTests() throws IOException {
+        Path classes = Path.of("target", "test-classes");
+        try (Stream<Path> files = Files.walk(classes)) {
+            return files.map(file -> classes.relativize(file).toString().replace(File.separatorChar, '.'))
+                    .filter(name -> name.endsWith("IT.class"))
+                    .map(name -> name.substring(0, name.length() - ".class".length()))
+                    .toList();
+        }
+    }
+
+    private static Map<String, Long> known(Path folder, String build) throws IOException {
         Map<String, Long> millisByName = new LinkedHashMap<>();
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(SlowestTests::isComplete).toList()) {
@@ -95,19 +109,20 @@ public final class SlowestTests implements TestExecutionListener {
                 }
             }
         }
-        return millisByName.entrySet().stream()
-                .map(entry -> new Timed(entry.getKey(), entry.getValue()))
-                .sorted(Comparator.comparingLong(Timed::millis).reversed())
-                .limit(SHOWN)
-                .toList();
+        return millisByName;
     }
 
     private static boolean isComplete(Path file) {
         return file.toString().endsWith(".tsv");
     }
 
-    private static void print(List<Timed> slowest) {
+    private static void print(Map<String, Long> millisByName) {
         StringBuilder text = new StringBuilder("slowest test classes so far:\n");
+        List<Timed> slowest = millisByName.entrySet().stream()
+                .map(entry -> new Timed(entry.getKey(), entry.getValue()))
+                .sorted(Comparator.comparingLong(Timed::millis).reversed())
+                .limit(SHOWN)
+                .toList();
         for (Timed test : slowest) {
             text.append(String.format(Locale.ROOT, "  %8.1f s  %s%n", test.millis() / 1000.0, test.name()));
         }
