@@ -16,7 +16,19 @@ public record PinnedColumns(Map<Integer, String> textByAttnum) {
     public static final PinnedColumns NONE = new PinnedColumns(Collections.emptyMap());
 
     public PinnedColumns {
-        textByAttnum = Collections.unmodifiableMap(new LinkedHashMap<>(textByAttnum));
+        textByAttnum = kept(textByAttnum);
+    }
+
+    /// Mostly there is one, in each of a great many shapes.
+    private static Map<Integer, String> kept(Map<Integer, String> pinned) {
+        return switch (pinned.size()) {
+            case 0 -> Collections.emptyMap();
+            case 1 -> {
+                Map.Entry<Integer, String> only = pinned.entrySet().iterator().next();
+                yield Collections.singletonMap(only.getKey(), only.getValue());
+            }
+            default -> Collections.unmodifiableMap(new LinkedHashMap<>(pinned));
+        };
     }
 
     // Values are never printed.

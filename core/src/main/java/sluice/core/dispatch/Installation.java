@@ -143,9 +143,9 @@ final class Installation {
         Rule rule = entry.rule();
         Subscription subscription = new Subscription(
                 stream,
-                label,
+                table.tag(label),
                 new Subscription.Grant(
-                        entry.draft().request(),
+                        entry.draft().request().of(table.relation()),
                         entry.draft().operations(),
                         entry.filter(),
                         table.relation().oid(),

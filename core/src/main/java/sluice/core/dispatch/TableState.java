@@ -14,6 +14,7 @@ import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.routing.RoutingIndex;
 import sluice.core.shape.Projection;
 import sluice.core.stream.Subscription;
+import sluice.core.stream.SubscriptionTag;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.Xid;
 
@@ -23,6 +24,7 @@ final class TableState {
     private static final int TOUCHED_KEYS_MAX = 100_000;
 
     private static final int PROJECTIONS_MAX = 1_000;
+    private static final int LABELS_MAX = 1_000;
 
     private final RoutingIndex<Subscription> index = new RoutingIndex<>();
     private Relation relation;
@@ -35,6 +37,7 @@ final class TableState {
     private Lsn lastCommit = Lsn.ZERO;
 
     private final Map<Projection, Projection> projections = new HashMap<>();
+    private final Map<String, SubscriptionTag> tagsByLabel = new HashMap<>();
 
     private @Nullable List<Finding> identityFindings;
 
@@ -133,6 +136,16 @@ final class TableState {
         }
         Projection known = projections.putIfAbsent(projection, projection);
         return known == null ? projection : known;
+    }
+
+    /// The one object that stands for a label that many streams give their subscription to the table.
+    ///
+    /// Full: forgotten, and new ones are shared from there on.
+    SubscriptionTag tag(String label) {
+        if (tagsByLabel.size() >= LABELS_MAX) {
+            tagsByLabel.clear();
+        }
+        return tagsByLabel.computeIfAbsent(label, SubscriptionTag::of);
     }
 
     @SuppressWarnings("ReferenceEquality") // another object is only mapped again, and most are the same one

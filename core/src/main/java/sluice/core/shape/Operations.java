@@ -3,7 +3,6 @@ package sluice.core.shape;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
@@ -12,6 +11,11 @@ import sluice.core.error.RequestException;
 public final class Operations {
     /// There are four, and two words for three of them.
     static final int NAMES_MAX = 16;
+
+    private static final EnumSet<Operation> ROWS = EnumSet.of(Operation.INSERT, Operation.UPDATE, Operation.DELETE);
+
+    /// What most subscriptions ask for.
+    private static final Operations EVERY_ROW = new Operations(ROWS);
 
     private final EnumSet<Operation> wanted;
 
@@ -22,11 +26,10 @@ public final class Operations {
     /// @param names case does not matter; `*` and `ALL` mean INSERT, UPDATE and DELETE, as null does
     /// @throws RequestException `INVALID_OPS` naming the first name that is none, or for an empty list
     public static Operations parse(@Nullable List<String> names) {
-        EnumSet<Operation> wanted = EnumSet.noneOf(Operation.class);
         if (names == null) {
-            wanted.addAll(ROWS);
-            return new Operations(wanted);
+            return EVERY_ROW;
         }
+        EnumSet<Operation> wanted = EnumSet.noneOf(Operation.class);
         if (names.size() > NAMES_MAX) {
             throw new RequestException(
                     ErrorCode.INVALID_OPS, "ops has more than " + NAMES_MAX + " names; name each operation once");
@@ -47,12 +50,10 @@ public final class Operations {
         if (wanted.isEmpty()) {
             throw new RequestException(ErrorCode.INVALID_OPS, "ops is empty");
         }
-        return new Operations(wanted);
+        return wanted.equals(ROWS) ? EVERY_ROW : new Operations(wanted);
     }
 
     public boolean include(Operation operation) {
         return wanted.contains(operation);
     }
-
-    private static final Set<Operation> ROWS = EnumSet.of(Operation.INSERT, Operation.UPDATE, Operation.DELETE);
 }

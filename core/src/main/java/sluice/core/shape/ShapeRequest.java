@@ -2,6 +2,7 @@ package sluice.core.shape;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Relation;
 import sluice.core.wal.ResumePosition;
 
 /// A shape as the client wrote it, unchecked.
@@ -51,6 +52,15 @@ public record ShapeRequest(
     /// The same shape, from where the client was.
     public ShapeRequest resumedAt(ResumePosition position) {
         return new ShapeRequest(schema, table, filter, columns, ops, transitions, initial, position, unsupported);
+    }
+
+    /// The same shape, with the names of its table as the catalog has them: a great many requests share one text.
+    public ShapeRequest of(Relation relation) {
+        if (!schema.equals(relation.schema()) || !table.equals(relation.name())) {
+            return this;
+        }
+        return new ShapeRequest(
+                relation.schema(), relation.name(), filter, columns, ops, transitions, initial, resume, unsupported);
     }
 
     /// Whether rows entering and leaving the shape are reported as such.

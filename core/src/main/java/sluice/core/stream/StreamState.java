@@ -14,7 +14,7 @@ import sluice.core.session.Identity;
 public final class StreamState extends Recipient {
     private final StreamHandle handle;
     private Identity identity;
-    private final Map<String, Subscription> subscriptionsByLabel = new LinkedHashMap<>();
+    private final Map<String, Subscription> subscriptionsByLabel = new LinkedHashMap<>(2);
     private Map<String, ChannelSubscription> channelsByName = Collections.emptyMap();
     private final ArrayDeque<HeldCommit> held = new ArrayDeque<>(0);
     private @Nullable Map<Rate, RateBucket> rates;

@@ -37,7 +37,6 @@ public final class Subscription extends Recipient {
     private static final int TELLING_SECONDS_MIN = 10;
 
     private final StreamState stream;
-    private final String label;
     private final SubscriptionTag tag;
     private final ShapeRequest request;
     private final Operations operations;
@@ -70,10 +69,9 @@ public final class Subscription extends Recipient {
     private @Nullable Lsn untoldFrom;
     private String history = "";
 
-    public Subscription(StreamState stream, String label, Grant grant) {
+    public Subscription(StreamState stream, SubscriptionTag tag, Grant grant) {
         this.stream = stream;
-        this.label = label;
-        this.tag = SubscriptionTag.of(label);
+        this.tag = tag;
         this.request = grant.request();
         this.operations = grant.operations();
         this.filter = grant.filter();
@@ -114,7 +112,7 @@ public final class Subscription extends Recipient {
     }
 
     public String label() {
-        return label;
+        return tag.label();
     }
 
     public ShapeRequest request() {

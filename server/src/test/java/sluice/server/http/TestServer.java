@@ -242,7 +242,7 @@ final class TestServer implements AutoCloseable {
         });
     }
 
-    static final SubscriptionTag TAG = new SubscriptionTag("\"docs\"".getBytes(StandardCharsets.UTF_8));
+    static final SubscriptionTag TAG = SubscriptionTag.of("docs");
 
     static EventBody body(int bytes) {
         String tail = "\"op\":\"INSERT\",\"pad\":\"" + "x".repeat(bytes) + "\"}\n\n";

@@ -48,7 +48,8 @@ public final class SlowestTests implements TestExecutionListener {
         }
     }
 
-    /// Processes that share a module's tests run a plan for each class: whichever ends the last integration test prints.
+    /// Processes that share a module's tests run a plan for each class: whichever ends the last integration test
+    /// prints.
     @Override
     public void testPlanExecutionFinished(TestPlan plan) {
         String module = System.getProperty("sluice.module");

@@ -26,6 +26,8 @@ final class PinnedDataSource implements DataSource {
         // roles and search paths change from use to use, which named statements would not survive
         properties.setProperty("prepareThreshold", "0");
         properties.setProperty("binaryTransfer", "false");
+        // texts differ from caller to caller; what the driver keeps of 256 of them is megabytes for each connection
+        properties.setProperty("preparedStatementCacheQueries", "16");
         // another statement would be sent before the settings are pinned
         properties.setProperty("assumeMinServerVersion", "15");
         Connection connection = new Driver().connect(url.jdbcUrl(), properties);
