@@ -1,5 +1,6 @@
 package sluice.core.dispatch;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.Column;
@@ -12,6 +13,25 @@ import sluice.core.session.RevocationTables;
 /// Whether the log says of a table what ends sessions and bans users.
 final class RevocationSight {
     private RevocationSight() {}
+
+    /// By what it is told whether the log told of everything between two readings of a table.
+    ///
+    /// @param attnums of the columns that are looked at: one made anew may come with values the log says nothing of
+    record Watched(Relation.Feed feed, List<Integer> attnums) {
+        /// @param otherColumn that is looked at besides the id; may be the id itself
+        static Watched of(Relation relation, String otherColumn) {
+            List<Integer> attnums = new ArrayList<>(2);
+            for (String name : List.of(RevocationTables.ID, otherColumn)) {
+                Column column = relation.column(name);
+                attnums.add(column == null ? 0 : column.attnum());
+            }
+            return new Watched(relation.feed(), attnums);
+        }
+
+        boolean reaches(Watched later) {
+            return attnums.equals(later.attnums) && feed.reaches(later.feed);
+        }
+    }
 
     /// @param relation null when the catalog does not know the table
     /// @param otherColumn what has to be published besides the id

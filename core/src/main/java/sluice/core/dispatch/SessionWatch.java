@@ -15,6 +15,7 @@ import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.diagnostics.Census.Blindness;
 import sluice.core.dispatch.EngineMetrics.RevocationSource;
+import sluice.core.dispatch.RevocationSight.Watched;
 import sluice.core.error.ErrorCode;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.pgoutput.Tuple;
@@ -73,7 +74,10 @@ final class SessionWatch {
     private @Nullable RelationDefinition seenSessions;
     private @Nullable RelationDefinition seenUsers;
     private @Nullable Blindness blindness;
-    private Relation.@Nullable Feed feed;
+    private @Nullable Watched watchedSessions;
+    private @Nullable Watched watchedUsers;
+    /// Whether bans were not seen for a while.
+    private boolean bansUnseen;
     private int sessionsOid;
     private int usersOid;
     private Moment moment = new Moment(Lsn.ZERO, Instant.EPOCH);
@@ -412,10 +416,10 @@ final class SessionWatch {
         RevocationTables.Table usersTable = watched.users();
         Relation sessions = relation(catalog, watched.sessions());
         Relation users = usersTable == null ? null : relation(catalog, usersTable);
-        Blindness problem = RevocationSight.of(watched.sessions(), sessions, RevocationTables.ID);
-        if (problem == null && usersTable != null) {
-            problem = RevocationSight.of(usersTable, users, watched.banColumn());
-        }
+        Blindness ofUsers = usersTable == null ? null : RevocationSight.of(usersTable, users, watched.banColumn());
+        Blindness ofSessions = RevocationSight.of(watched.sessions(), sessions, RevocationTables.ID);
+        Blindness problem = ofSessions != null ? ofSessions : ofUsers;
+        bansUnseen |= ofUsers != null;
         moment = new Moment(moment.commitLsn(), now);
         if (problem != null) {
             unseen(problem);
@@ -426,17 +430,49 @@ final class SessionWatch {
         }
         sessionsOid = sessions.oid();
         usersOid = users == null ? 0 : users.oid();
-        Relation.Feed before = feed;
-        feed = sessions.feed();
-        if (before != null && (blindness != null || !before.reaches(sessions.feed()))) {
+        Watched before = watchedSessions;
+        Watched after = Watched.of(sessions, RevocationTables.ID);
+        watchedSessions = after;
+        if (before != null && (blindness != null || !before.reaches(after))) {
             endAll("rows of the sessions table may have gone without a word in the log");
         }
         compared &= blindness == null;
         blindness = null;
         compareAs(type(catalog, sessions), users == null ? null : type(catalog, users));
+        if (users != null) {
+            usersSeen(Watched.of(users, watched.banColumn()));
+        }
         // the next change says by its own definition how its ids are compared
         seenSessions = null;
         seenUsers = null;
+    }
+
+    /// Bans that may have come without a word in the log are told by the age of tokens: whoever is banned gets no new
+    /// one.
+    private void usersSeen(Watched after) {
+        Watched before = watchedUsers;
+        watchedUsers = after;
+        boolean missed = bansUnseen || (before != null && !before.reaches(after));
+        bansUnseen = false;
+        if (!missed) {
+            return;
+        }
+        revocations.bansMissed(moment);
+        int ended = 0;
+        for (StreamState stream : new ArrayList<>(keysByStream.keySet())) {
+            Refusal refusal = revocations.refusal(stream.identity(), moment.time());
+            if (refusal != null) {
+                close(stream, refusal);
+                ended++;
+            }
+        }
+        log(
+                Notice.Level.WARN,
+                "bans may have been missed; streams of users were closed",
+                "reason",
+                "rows of the users table may have been written without a word in the log",
+                "streams",
+                String.valueOf(ended));
     }
 
     private static @Nullable Relation relation(CatalogImage catalog, RevocationTables.Table table) {

@@ -54,5 +54,8 @@ final class NoRevocations implements Revocations {
     public void unbanned(String user, Moment at) {}
 
     @Override
+    public void bansMissed(Moment at) {}
+
+    @Override
     public void timelineLeft(Lsn at) {}
 }

@@ -33,6 +33,10 @@ public final class RevocationList implements Revocations {
     private final Map<String, Ban> bansByUser = new LinkedHashMap<>();
     private Instant sessionsForgottenUntil = Instant.MIN;
     private Instant bansForgottenUntil = Instant.MIN;
+
+    /// What is remembered of a user from then or before may not be the last that was said.
+    private Instant bansMissedUntil = Instant.MIN;
+
     private @Nullable IdType sessionType;
     private @Nullable IdType userType;
     private boolean seen = true;
@@ -88,10 +92,12 @@ public final class RevocationList implements Revocations {
         return switch (type.read(subject)) {
             case IdType.Reading.Known(var key) -> {
                 Ban ban = bansByUser.get(key);
-                if (ban != null) {
-                    yield ban.until().isAfter(now) ? Refusal.USER_BANNED : null;
+                if (ban != null && ban.until().isAfter(now)) {
+                    yield Refusal.USER_BANNED;
                 }
-                yield mayBeOf(caller, bansForgottenUntil) ? Refusal.ISSUED_TOO_EARLY : null;
+                boolean known = ban != null && ban.at().time().isAfter(bansMissedUntil);
+                Instant unknownUntil = ban == null ? later(bansForgottenUntil, bansMissedUntil) : bansMissedUntil;
+                yield !known && mayBeOf(caller, unknownUntil) ? Refusal.ISSUED_TOO_EARLY : null;
             }
             // no row has this id, so nobody can be banned under it
             case IdType.Reading.Impossible() -> null;
@@ -182,9 +188,16 @@ public final class RevocationList implements Revocations {
         }
     }
 
+    /// Who was banned is known by then, and who was not is told by the age of their tokens: whoever is banned gets
+    /// no new one.
+    @Override
+    public void bansMissed(Moment at) {
+        bansMissedUntil = later(bansMissedUntil, at.time());
+    }
+
     private boolean say(String user, Instant until, Moment at) {
         Ban before = bansByUser.get(user);
-        if (before != null && before.until().equals(until)) {
+        if (before != null && before.until().equals(until) && before.at().time().isAfter(bansMissedUntil)) {
             return false;
         }
         bansByUser.remove(user);

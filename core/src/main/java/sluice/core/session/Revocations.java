@@ -59,6 +59,9 @@ public interface Revocations {
 
     void unbanned(String user, Moment at);
 
+    /// Users may have been banned before without a word in the log.
+    void bansMissed(Moment at);
+
     /// What was said of commits after this position never happened.
     void timelineLeft(Lsn at);
 }

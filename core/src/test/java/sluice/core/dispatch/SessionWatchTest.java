@@ -139,9 +139,11 @@ class SessionWatchTest {
     }
 
     private @Nullable Refusal refusal(@Nullable String subject, @Nullable String session) {
-        return watch.refusal(
-                new Identity(subject, "authenticated", "{}", NOON.plusSeconds(3600), session, NOON.minusSeconds(60)),
-                NOON);
+        return watch.refusal(caller(subject, session), NOON);
+    }
+
+    private static Identity caller(@Nullable String subject, @Nullable String session) {
+        return new Identity(subject, "authenticated", "{}", NOON.plusSeconds(3600), session, NOON.minusSeconds(60));
     }
 
     private void commit(Change... changes) {
@@ -345,6 +347,105 @@ class SessionWatchTest {
         watch.tick(NOON);
 
         assertThat(closed).containsExactly("one session_revoked session_revoked");
+    }
+
+    @Test
+    void bans_that_came_without_a_word_are_told_by_the_age_of_tokens() {
+        open("one", ALICE, S1);
+        open("subject", BOB, null);
+        open("nobody", null, null);
+
+        catalog = catalog(sessions(), relation(USERS, "users", Oid.UUID, "banned_until", "another entry"));
+        watch.tick(NOON);
+
+        assertThat(closed)
+                .containsExactly("one session_revoked session_revoked", "subject session_revoked session_revoked");
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.ISSUED_TOO_EARLY);
+        assertThat(refusal(null, null)).isNull();
+        assertThat(notices.getLast().message()).isEqualTo("bans may have been missed; streams of users were closed");
+        Identity later = new Identity(BOB, "authenticated", "{}", NOON.plusSeconds(3600), null, NOON.plusSeconds(61));
+        assertThat(watch.refusal(later, NOON)).isNull();
+    }
+
+    @Test
+    void bans_of_the_time_when_the_users_were_not_published_are_told_by_the_age_of_tokens() {
+        open("subject", BOB, null);
+        catalog = catalog(sessions());
+        watch.tick(NOON);
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.UNSEEN);
+
+        catalog = catalog(sessions(), relation(USERS, "users", Oid.UUID, "banned_until", "2"));
+        watch.tick(NOON);
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.ISSUED_TOO_EARLY);
+
+        // what is said of a user from then on is the last that was said
+        watch.before(List.of(user(BOB, "infinity")), new Lsn(0x1000), NOON.plusSeconds(1));
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.USER_BANNED);
+        watch.before(List.of(user(BOB, null)), new Lsn(0x1100), NOON.plusSeconds(2));
+        assertThat(refusal(BOB, null)).isNull();
+        assertThat(refusal(ALICE, null)).isEqualTo(Refusal.ISSUED_TOO_EARLY);
+    }
+
+    @Test
+    void a_ban_that_was_over_before_bans_were_missed_says_nothing_of_now() {
+        commit(user(ALICE, "2026-03-01 12:00:01+00"), user(BOB, "infinity"));
+        watch.tick(NOON.plusSeconds(10));
+
+        catalog = catalog(sessions(), relation(USERS, "users", Oid.UUID, "banned_until", "another entry"));
+        watch.tick(NOON.plusSeconds(10));
+
+        assertThat(watch.refusal(caller(ALICE, null), NOON.plusSeconds(10))).isEqualTo(Refusal.ISSUED_TOO_EARLY);
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.USER_BANNED);
+    }
+
+    @Test
+    void a_column_made_anew_may_have_come_with_bans_or_ids() {
+        open("one", ALICE, S1);
+        open("subject", BOB, null);
+
+        catalog = catalog(sessions(), moved(users(), 2, 3));
+        watch.tick(NOON);
+        assertThat(closed)
+                .containsExactly("one session_revoked session_revoked", "subject session_revoked session_revoked");
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.ISSUED_TOO_EARLY);
+    }
+
+    @Test
+    void a_session_id_made_anew_ends_every_session() {
+        open("one", ALICE, S1);
+
+        catalog = catalog(moved(sessions(), 1, 3), users());
+        watch.tick(NOON);
+
+        assertThat(closed).containsExactly("one session_revoked session_revoked");
+    }
+
+    private static Relation sessions() {
+        return relation(SESSIONS, "sessions", Oid.UUID, "user_id", "1");
+    }
+
+    /// A column of the table has another number.
+    private static Relation moved(Relation of, int from, int to) {
+        List<Column> columns = new ArrayList<>();
+        for (Column column : of.columns()) {
+            columns.add(column.attnum() == from ? column(to, column.name(), column.typeOid()) : column);
+        }
+        return new Relation(
+                of.oid(),
+                of.schema(),
+                of.name(),
+                of.kind(),
+                of.ownerOid(),
+                of.rowSecurity(),
+                new ReplicaIdentity.Full(),
+                columns,
+                of.indexes(),
+                of.policies(),
+                of.grantsByRole(),
+                of.published(),
+                of.fingerprint(),
+                of.rightsFingerprint(),
+                of.feed());
     }
 
     @Test

@@ -74,6 +74,11 @@ public final class SharedRevocations implements Revocations {
     }
 
     @Override
+    public synchronized void bansMissed(Moment at) {
+        list.bansMissed(at);
+    }
+
+    @Override
     public synchronized void timelineLeft(Lsn at) {
         list.timelineLeft(at);
     }

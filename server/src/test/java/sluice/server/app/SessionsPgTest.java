@@ -300,7 +300,7 @@ class SessionsPgTest {
         try (SseClient alice = sluice.stream(
                 token(sluice, ALICE, one),
                 "{\"sub\":\"s\",\"shape\":{\"schema\":\"auth\",\"table\":\"sessions\"}},"
-                        + "{\"sub\":\"u\",\"shape\":{\"schema\":\"auth\",\"table\":\"users\",\"filter\":\"nonsense\"}}")) {
+                    + "{\"sub\":\"u\",\"shape\":{\"schema\":\"auth\",\"table\":\"users\",\"filter\":\"nonsense\"}}")) {
             assertThat(alice.await("ready").data())
                     .contains("session revocation")
                     .containsPattern("\"sub\":\"s\",\"ok\":false[^}]*shape_not_authorized")
@@ -380,6 +380,22 @@ class SessionsPgTest {
                     "the metrics say so no longer",
                     Duration.ofSeconds(60),
                     () -> !server.metrics().contains(unseen));
+
+            String bob = token(server, BOB, null);
+            own.execute("INSERT INTO auth.users VALUES ('" + BOB + "')");
+            try (SseClient banned = open(server, bob)) {
+                own.execute(
+                        "ALTER PUBLICATION sluice DROP TABLE auth.users",
+                        "UPDATE auth.users SET banned_until = 'infinity'",
+                        "ALTER PUBLICATION sluice ADD TABLE auth.users");
+                assertThat(banned.awaitEnd()).isEqualTo(SseClient.End.BY_SERVER);
+            }
+            Await.until("the token is refused", Duration.ofSeconds(60), () -> {
+                try (SseClient refused = server.stream(bob, shape("mine", "notes", ""))) {
+                    return refused.status() != 503;
+                }
+            });
+            assertRefused(server, bob, 401, "unauthorized");
         }
     }
 }
