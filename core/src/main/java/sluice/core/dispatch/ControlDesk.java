@@ -105,19 +105,20 @@ final class ControlDesk {
             answer(id, unknownStream());
             return;
         }
+        Identity owner = stream.identity();
+        // it is over already, though nobody has looked: what was said since then it has not heard
+        if (!owner.expiresAt().isAfter(host.now())) {
+            host.closeStream(stream, CloseReason.TOKEN_EXPIRED, ErrorCode.TOKEN_EXPIRED, "the token has expired");
+            answer(id, unknownStream());
+            return;
+        }
         if (control.request() instanceof ControlRequest.Token) {
             token(control, stream);
             return;
         }
-        Identity owner = stream.identity();
         if (!Objects.equals(owner.subject(), control.caller().subject())
                 || !owner.role().equals(control.caller().role())) {
             answer(id, new ControlAnswer.Refused(ErrorCode.FORBIDDEN, "the stream is another caller's"));
-            return;
-        }
-        if (!owner.expiresAt().isAfter(host.now())) {
-            host.closeStream(stream, CloseReason.TOKEN_EXPIRED, ErrorCode.TOKEN_EXPIRED, "the token has expired");
-            answer(id, unknownStream());
             return;
         }
         switch (control.request()) {

@@ -19,6 +19,7 @@ import sluice.core.dispatch.ControlRequest.Presence.Action;
 import sluice.core.dispatch.Input.ProbeOutcome;
 import sluice.core.error.ErrorCode;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.stream.CloseReason;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
 
@@ -355,6 +356,24 @@ class ChannelsTest {
         world.pass(Duration.ofSeconds(6));
         track("a", "alice", "6");
         refuses(ErrorCode.RATE_LIMITED, "a", "alice", presence("room:1", Action.TRACK, "1"));
+    }
+
+    @Test
+    void a_stream_whose_token_ended_is_over_and_no_new_token_brings_it_back_after_what_it_missed() {
+        Received alice =
+                world.open("a", ChannelWorld.caller("alice", world.now().plusSeconds(10)), join("r", "room:1"));
+        world.passUnnoticed(Duration.ofSeconds(10));
+        world.step(new Input.Wal(new WalEvent.LoneMessage(new Lsn(0x900), message("sluice:room:1", "missed"))));
+
+        ControlAnswer answer = channels.ask("a", "alice", new ControlRequest.Token());
+
+        assertThat(alice.broadcasts()).isEmpty();
+        assertThat(answer)
+                .isInstanceOfSatisfying(
+                        ControlAnswer.Refused.class,
+                        refused -> assertThat(refused.code()).isEqualTo(ErrorCode.UNKNOWN_STREAM));
+        assertThat(alice.closed).isEqualTo(CloseReason.TOKEN_EXPIRED);
+        assertThat(alice.only("error")).contains("token_expired");
     }
 
     @Test
