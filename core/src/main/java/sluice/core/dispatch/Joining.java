@@ -88,10 +88,11 @@ final class Joining {
     ///
     /// @throws RequestException when it is anything else
     Known admitted(HookKey key) {
-        Known known = verdicts.get(key);
-        if (known == null) {
+        Known told = verdicts.get(key);
+        if (told == null) {
             throw new IllegalStateException("not asked about: " + key);
         }
+        Known known = desk.hooks().verdicts().newest(key, told, desk.now());
         return switch (known.verdict()) {
             case ALLOW -> known;
             case DENY ->

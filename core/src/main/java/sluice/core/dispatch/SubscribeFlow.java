@@ -427,10 +427,17 @@ final class SubscribeFlow {
         if (!shapesDecided || joining.isPending() || (!abandoned && restarted())) {
             return;
         }
+        boolean sameCaller = caller.equals(stream.identity());
         for (Entry entry : entries) {
             HookKey hook = entry.hook();
             if (entry.refusal() == null && hook != null) {
                 try {
+                    if (!sameCaller) {
+                        throw new RequestException(
+                                ErrorCode.CHANNEL_HOOK_UNAVAILABLE,
+                                "the stream has another token than the endpoint was asked about",
+                                1000L);
+                    }
                     entry.joinedUntil = joining.admitted(hook).until();
                 } catch (RequestException refused) {
                     entry.refuse(refused);

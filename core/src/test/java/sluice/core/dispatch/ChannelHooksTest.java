@@ -8,6 +8,8 @@ import static sluice.core.dispatch.ChannelWorld.join;
 import static sluice.core.dispatch.ChannelWorld.message;
 import static sluice.core.dispatch.ChannelWorld.none;
 import static sluice.core.dispatch.ChannelWorld.subscribe;
+import static sluice.core.dispatch.World.everything;
+import static sluice.core.dispatch.World.granted;
 import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
 
@@ -16,12 +18,17 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import sluice.core.event.SubscriptionResult;
+import sluice.core.expression.Fold;
+import sluice.core.expression.FoldAnswer;
 import sluice.core.session.Identity;
 import sluice.core.transaction.WalEvent;
+import sluice.core.value.Oid;
 import sluice.core.wal.Lsn;
 
 /// Channels that an endpoint decides about.
 class ChannelHooksTest {
+    private static final Fold FOLD = new Fold("app.tenant()", Oid.TEXT);
+
     private final ChannelWorld channels = new ChannelWorld();
     private final World world = channels.world;
 
@@ -268,6 +275,45 @@ class ChannelHooksTest {
         world.forgetEffects();
         channels.answer(anew, deny());
         assertThat(codes(world.take(Effect.Answered.class).answer())).containsExactly("channel_not_authorized");
+    }
+
+    @Test
+    void a_verdict_about_the_token_before_lets_nobody_in_though_postgresql_did_not_answer_about_the_shapes() {
+        Received alice = channels.open("a", "alice");
+        world.plan = granted(everything(), FOLD);
+        channels.send("a", channels.caller("alice"), subscribe(notesShape("s"), join("t", "team:1")));
+        Effect.AskHook asked = channels.asked();
+        world.step(new Input.FoldsAnswer(world.take(Effect.AskFolds.class).questionId(), null));
+        Identity refreshed = new Identity(
+                "alice", "authenticated", "{\"plan\":\"free\"}", world.now().plusSeconds(7200), null, null);
+        channels.send("a", refreshed, new ControlRequest.Token());
+        assertThat(world.take(Effect.Answered.class).answer()).isEqualTo(new ControlAnswer.TokenTaken(0));
+
+        channels.answer(asked, allow(60));
+
+        assertThat(codes(world.take(Effect.Answered.class).answer()))
+                .containsExactly("catalog_unavailable", "channel_hook_unavailable");
+        say("team:1", "secret");
+        assertThat(alice.broadcasts()).isEmpty();
+    }
+
+    @Test
+    void a_join_that_still_waits_for_its_shapes_is_refused_when_the_endpoint_has_denied_meanwhile() {
+        world.pass(Duration.ofMillis(1));
+        world.pass(RECHECK.minusSeconds(1));
+        Received first = joined("a1", "alice", 1);
+        world.plan = granted(everything(), FOLD);
+        Received second = channels.open("a2", "alice", notesShape("s"), join("t", "team:1"));
+        Effect.AskFolds shapes = world.take(Effect.AskFolds.class);
+
+        world.pass(Duration.ofSeconds(2));
+        channels.answer(channels.asked(), deny());
+        world.step(new Input.FoldsAnswer(shapes.questionId(), List.of(new FoldAnswer.Value("x"))));
+
+        assertThat(first.only("error")).contains("channel_not_authorized");
+        assertThat(second.only("ready")).contains("\"sub\":\"t\",\"ok\":false", "channel_not_authorized");
+        say("team:1", "secret");
+        assertThat(second.broadcasts()).isEmpty();
     }
 
     private Identity ofSession(String claims) {
