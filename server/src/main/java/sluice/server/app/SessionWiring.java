@@ -78,7 +78,7 @@ final class SessionWiring {
     private static SessionLookup.@Nullable Question ban(Pool pool, RevocationTables tables, List<Finding> warnings) {
         RevocationTables.Table users = tables.users();
         boolean unreadable =
-                warnings.stream().anyMatch(warning -> warning.code().equals("ban_lookup_grant"));
+                warnings.stream().anyMatch(warning -> warning.code().startsWith("ban_lookup_"));
         return users == null || unreadable
                 ? null
                 : SessionQuery.ofBans(pool, users, tables.banColumn(), LOOKUP_TIMEOUT)::exists;

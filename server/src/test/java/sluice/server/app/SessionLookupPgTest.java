@@ -16,6 +16,7 @@ import sluice.testkit.sse.SseClient;
 /// Sessions that are looked up when a stream opens and when it gets a new token.
 class SessionLookupPgTest {
     private static final String SESSION = "44444444-0000-4000-8000-00000000000";
+    private static final String BANNED = "55555555-0000-4000-8000-000000000005";
     private static final Map<String, String> LOOKED_UP =
             SessionsPgTest.with("SLUICE_REVOCATION_SESSION_LOOKUP", "true", "SLUICE_LOG_LEVEL", "error");
 
@@ -28,7 +29,7 @@ class SessionLookupPgTest {
         database.execute(
                 "GRANT SELECT (id, banned_until) ON auth.users TO sluice_authz",
                 "INSERT INTO auth.users VALUES ('" + ALICE + "', now() - interval '1 day'), ('" + BOB
-                        + "', now() + interval '1 day')");
+                        + "', now() + interval '1 day'), ('" + BANNED + "', 'infinity')");
         sluice = RunningSluice.on(database, LOOKED_UP);
     }
 
@@ -136,6 +137,27 @@ class SessionLookupPgTest {
             assertThat(open.await("error").data()).contains("user_banned");
         }
         SessionsPgTest.assertRefused(sluice, bob, 401, "unauthorized");
+    }
+
+    @Test
+    void what_row_level_security_hides_while_the_server_runs_is_not_known_and_ends_no_session() throws Exception {
+        String banned = SessionsPgTest.token(sluice, BANNED, null);
+        signIn(SESSION + "a");
+        database.execute(
+                "ALTER TABLE auth.users ENABLE ROW LEVEL SECURITY",
+                "ALTER TABLE auth.sessions ENABLE ROW LEVEL SECURITY",
+                "CREATE POLICY own ON auth.users USING (id = auth.uid())");
+        try {
+            SessionsPgTest.assertRefused(sluice, banned, 503, "session_check_unavailable");
+            SessionsPgTest.assertRefused(sluice, token(SESSION + "a"), 503, "session_check_unavailable");
+        } finally {
+            database.execute(
+                    "DROP POLICY own ON auth.users",
+                    "CREATE POLICY all_of_them ON auth.users FOR SELECT TO sluice_authz USING (true)",
+                    "ALTER TABLE auth.sessions DISABLE ROW LEVEL SECURITY");
+        }
+        SessionsPgTest.assertRefused(sluice, banned, 401, "unauthorized");
+        SessionsPgTest.open(sluice, token(SESSION + "a")).close();
     }
 
     @Test

@@ -35,7 +35,8 @@ final class RevocationJudgement {
         return PublicationQuery.members(publication)
                 + QUESTION.replace("$SCHEMA$", SqlText.literal(table.schema()))
                         .replace("$TABLE$", SqlText.literal(table.name()))
-                        .replace("$OTHER$", SqlText.literal(otherColumn));
+                        .replace("$OTHER$", SqlText.literal(otherColumn))
+                        .replace("$HIDES$", SessionQuery.mayHide("c.oid"));
     }
 
     /// @param answers to {@link #questions}
@@ -182,8 +183,8 @@ final class RevocationJudgement {
                 ? List.of(Finding.warning(
                         "session_lookup_rls",
                         table.qualifiedName(),
-                        "has row-level security, and no policy shows its rows to the pool role",
-                        "every session would look signed out",
+                        "has row-level security, and no policy shows every row to the pool role",
+                        "no session could be looked up",
                         "CREATE POLICY sluice_session_lookup ON " + name + " FOR SELECT TO " + poolRole
                                 + " USING (true);"))
                 : List.of();
@@ -207,7 +208,7 @@ final class RevocationJudgement {
                 ? List.of(Finding.warning(
                         "ban_lookup_rls",
                         users.qualifiedName(),
-                        "has row-level security, and no policy shows its rows to the pool role",
+                        "has row-level security, and no policy shows every row to the pool role",
                         impact,
                         "CREATE POLICY sluice_ban_lookup ON " + name + " FOR SELECT TO " + poolRole + " USING (true);"))
                 : List.of();
@@ -220,7 +221,7 @@ final class RevocationJudgement {
 
     /// Kind, whether a partition; whether published, and with every action; the type of `id` under its domains when
     /// it is published; whether it is compared byte by byte; whether old rows name it; the type of the other column
-    /// when it is published; whether the pool role reads `id`; whether row-level security hides every row from it;
+    /// when it is published; whether the pool role reads `id`; whether row-level security may hide rows from it;
     /// whether it reads the other column.
     private static final String QUESTION = """
         , target AS (
@@ -256,16 +257,7 @@ final class RevocationJudgement {
                pg_catalog.has_schema_privilege(session_user, c.relnamespace, 'USAGE')
                  AND EXISTS (SELECT FROM id
                               WHERE pg_catalog.has_column_privilege(session_user, c.oid, id.attnum, 'SELECT')),
-               c.relrowsecurity
-                 AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles r
-                                  WHERE r.rolname = session_user AND (r.rolsuper OR r.rolbypassrls))
-                 AND (c.relforcerowsecurity OR NOT pg_catalog.pg_has_role(session_user, c.relowner, 'USAGE'))
-                 AND NOT EXISTS (
-                   SELECT FROM pg_catalog.pg_policy p
-                    WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
-                      AND EXISTS (SELECT FROM pg_catalog.unnest(p.polroles) AS role (oid)
-                                   WHERE CASE role.oid WHEN 0 THEN true
-                                         ELSE pg_catalog.pg_has_role(session_user, role.oid, 'USAGE') END)),
+               $HIDES$,
                EXISTS (SELECT FROM published p
                         WHERE p.attname = $OTHER$
                           AND pg_catalog.has_column_privilege(session_user, c.oid, p.attnum, 'SELECT'))

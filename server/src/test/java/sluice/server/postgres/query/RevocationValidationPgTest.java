@@ -1,6 +1,7 @@
 package sluice.server.postgres.query;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static sluice.server.postgres.query.Questions.TIMEOUT;
 
 import java.util.List;
@@ -231,6 +232,49 @@ class RevocationValidationPgTest {
         remedy(findings(Lookup.ON));
 
         assertThat(findings(Lookup.ON)).isEmpty();
+    }
+
+    @Test
+    void a_lookup_under_policies_says_no_only_where_they_show_every_row() {
+        database.execute("GRANT SELECT (id) ON auth.sessions TO sluice_authz");
+        IdType uuids = Objects.requireNonNull(IdType.of(new PgType.Base(Oid.UUID, "uuid")));
+        String id = "11111111-0000-4000-8000-000000000001";
+        Table table = new Table("auth", "sessions");
+        String of = " ON auth.sessions";
+        List<String> hiding = List.of(
+                "CREATE POLICY p" + of + " USING (false)",
+                "CREATE POLICY p" + of + " FOR SELECT TO authenticated USING (true)",
+                "CREATE POLICY p" + of + " FOR UPDATE USING (true)",
+                "CREATE POLICY p" + of + " FOR SELECT TO sluice_authz",
+                "CREATE POLICY p" + of + " USING (true); CREATE POLICY r" + of + " AS RESTRICTIVE USING (id IS NULL)",
+                "CREATE POLICY p" + of + " USING (1 / 0 = 1)");
+        List<String> showing = List.of(
+                "CREATE POLICY p" + of + " USING (true)",
+                "CREATE POLICY p" + of + " USING (false); CREATE POLICY q" + of + " FOR SELECT USING (true)",
+                "CREATE POLICY p" + of + " USING (true); CREATE POLICY r" + of + " AS RESTRICTIVE FOR INSERT",
+                "CREATE POLICY p" + of + " USING (true); CREATE POLICY r" + of
+                        + " AS RESTRICTIVE TO authenticated USING (false)");
+        database.execute("ALTER TABLE auth.sessions ENABLE ROW LEVEL SECURITY");
+        try (Pool pool = Questions.pool(database)) {
+            SessionQuery query = SessionQuery.ofSessions(pool, table, TIMEOUT);
+            assertThatThrownBy(() -> query.exists(uuids, id)).isInstanceOf(QueryException.class);
+            for (String policies : hiding) {
+                database.execute(policies.split("; ", -1));
+                assertThatThrownBy(() -> query.exists(uuids, id)).as(policies).isInstanceOf(QueryException.class);
+                assertThat(codes(findings(table, null, "banned_until", Lookup.ON)))
+                        .as(policies)
+                        .containsExactly("WARNING session_lookup_rls auth.sessions");
+                database.execute("DROP POLICY p" + of, "DROP POLICY IF EXISTS r" + of);
+            }
+            for (String policies : showing) {
+                database.execute(policies.split("; ", -1));
+                assertThat(query.exists(uuids, id)).as(policies).isFalse();
+                assertThat(findings(table, null, "banned_until", Lookup.ON))
+                        .as(policies)
+                        .isEmpty();
+                database.execute("DROP POLICY p" + of, "DROP POLICY IF EXISTS q" + of, "DROP POLICY IF EXISTS r" + of);
+            }
+        }
     }
 
     @Test
