@@ -14,6 +14,7 @@ import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
 import sluice.core.event.FrameEncoder;
 import sluice.core.session.Identity;
+import sluice.core.session.Refusal;
 import sluice.server.http.StreamGate.ControlCall;
 import sluice.server.http.StreamGate.DropCall;
 import sluice.server.jwks.JwksException;
@@ -209,10 +210,17 @@ final class ControlEndpoints {
             return;
         }
         Endpoints.later(context, reader, () -> {
-            boolean administrator =
-                    context.verifier().verify(bearer) instanceof Verification.Verified(Identity identity)
-                            && identity.role().equals(ADMINISTRATORS);
-            if (!administrator) {
+            Refusal refusal = null;
+            boolean administrator = false;
+            if (context.verifier().verify(bearer) instanceof Verification.Verified(Identity identity)) {
+                administrator = identity.role().equals(ADMINISTRATORS);
+                refusal = context.verifier().refusal(identity);
+            }
+            if (administrator && refusal == Refusal.UNSEEN) {
+                reader.onLoop(() -> reader.refuse(ErrorCode.SESSION_CHECK_UNAVAILABLE, Refusal.UNSEEN.message()));
+                return;
+            }
+            if (!administrator || refusal != null) {
                 reader.onLoop(() -> forbidden(reader));
                 return;
             }

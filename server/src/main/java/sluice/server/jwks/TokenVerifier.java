@@ -74,6 +74,11 @@ public final class TokenVerifier {
         }
     }
 
+    /// Why a caller that was verified may not be served now, null when it may.
+    public @Nullable Refusal refusal(Identity caller) {
+        return revocations.refusal(caller, clock.instant());
+    }
+
     /// Fetches the keys again, now.
     ///
     /// @return how many symmetric keys the set has, none of which is loaded

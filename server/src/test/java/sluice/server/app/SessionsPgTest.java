@@ -369,6 +369,9 @@ class SessionsPgTest {
 
             assertThat(alice.await("error").data()).contains("\"session_check_unavailable\"", "\"retryable\":true");
             assertRefused(server, token(server, ALICE, S2), 503, "session_check_unavailable");
+            assertThat(server.post("/admin/jwks/refresh", server.token(BOB, "service_role"), "")
+                            .body())
+                    .contains("\"session_check_unavailable\"");
             String unseen = "sluice_config_warnings{code=\"revocations_unseen\"} 1.0";
             Await.until(
                     "the metrics say so",
