@@ -205,7 +205,7 @@ public final class SluiceServer implements AutoCloseable {
                         Wiring.callerConnections(settings), settings.snapshots().concurrentMax()),
                 new EffectRunner.Targets(
                         inbox,
-                        engineThread,
+                        engineThread::submit,
                         gate::log,
                         reader::useCatalog,
                         diagnostics::counted,

@@ -197,7 +197,7 @@ final class Endpoints {
             context.blocking().execute(() -> {
                 try {
                     task.run();
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     reader.shard().loop().execute(() -> reader.failed(e));
                 }
             });

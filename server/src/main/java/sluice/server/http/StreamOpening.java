@@ -80,7 +80,7 @@ final class StreamOpening {
             return;
         }
         Endpoints.later(context, reader, () -> {
-            SessionCheck.Outcome outcome = context.sessions().ask(identity);
+            SessionCheck.Outcome outcome = asked(identity);
             reader.shard().loop().execute(() -> {
                 try {
                     lookedUp(request, reader, identity, outcome);
@@ -89,6 +89,15 @@ final class StreamOpening {
                 }
             });
         });
+    }
+
+    private SessionCheck.Outcome asked(Identity identity) {
+        try {
+            return context.sessions().ask(identity);
+        } catch (RuntimeException | Error e) {
+            context.streamGone();
+            throw e;
+        }
     }
 
     /// Whoever finds the server full is not sent back in the same second as everybody else.

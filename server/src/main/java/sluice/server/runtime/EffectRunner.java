@@ -21,7 +21,7 @@ import sluice.core.snapshot.SnapshotOutcome;
 ///
 /// Each kind of question has its own gate, so that probes cannot keep a catalog reload waiting. What waits at a
 /// gate is bounded by the engine, which bounds what it asks. Every question is answered, with a failure when it
-/// fails.
+/// fails, for want of memory too.
 public final class EffectRunner implements EffectSink {
     /// SQLSTATE of an answer that failed outside PostgreSQL.
     private static final String CONNECTION_FAILURE = "08006";
@@ -45,7 +45,7 @@ public final class EffectRunner implements EffectSink {
     private final Database database;
     private final Snapshots snapshots;
     private final WalInbox inbox;
-    private final EngineThread engine;
+    private final Consumer<Input> engine;
     private final Consumer<Notice> log;
     private final Consumer<CatalogImage> keys;
     private final Consumer<Effect.Counted> census;
@@ -54,6 +54,7 @@ public final class EffectRunner implements EffectSink {
 
     /// What the runner hands things to.
     ///
+    /// @param engine takes answers, from any thread
     /// @param log takes the engine's notices
     /// @param keys takes each catalog the engine goes by
     /// @param census takes what the engine counted
@@ -61,7 +62,7 @@ public final class EffectRunner implements EffectSink {
     /// @param hooks asks hooks
     public record Targets(
             WalInbox inbox,
-            EngineThread engine,
+            Consumer<Input> engine,
             Consumer<Notice> log,
             Consumer<CatalogImage> keys,
             Consumer<Effect.Counted> census,
@@ -136,9 +137,9 @@ public final class EffectRunner implements EffectSink {
                         () -> new Input.SnapshotRead(request.joinId(), snapshots.read(request)),
                         () -> new Input.SnapshotRead(request.joinId(), UNREAD),
                         "snapshot failed");
-            case Effect.TakeRows take -> execute(() -> engine.submit(taken(take)));
+            case Effect.TakeRows take -> execute(() -> engine.accept(taken(take)));
             case Effect.DropSpool(var spool) -> execute(() -> snapshots.drop(spool));
-            case Effect.ReadPiece read -> execute(() -> engine.submit(read(read)));
+            case Effect.ReadPiece read -> execute(() -> engine.accept(read(read)));
             case Effect.DropKept(var kept) -> execute(kept::delete);
             case Effect.MoveLog() -> moveLog();
         }
@@ -153,7 +154,7 @@ public final class EffectRunner implements EffectSink {
     private Input taken(Effect.TakeRows take) {
         try {
             return new Input.SnapshotRows(take.joinId(), snapshots.take(take.spool(), take.rowsMax(), take.bytesMax()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return new Input.SnapshotRead(take.joinId(), new SnapshotOutcome.Failed("spool_failed", reason(e)));
         }
     }
@@ -161,7 +162,7 @@ public final class EffectRunner implements EffectSink {
     private Input read(Effect.ReadPiece piece) {
         try {
             return new Input.PieceRead(piece.readId(), piece.kept().read(piece.piece()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (!closing.get()) {
                 log.accept(new Notice(Notice.Level.WARN, "reading a kept commit failed", List.of("reason", reason(e))));
             }
@@ -209,7 +210,7 @@ public final class EffectRunner implements EffectSink {
                 Input answer;
                 try {
                     answer = question.get();
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     if (!closing.get()) {
                         log.accept(new Notice(Notice.Level.WARN, what, List.of("reason", reason(e))));
                     }
@@ -217,15 +218,18 @@ public final class EffectRunner implements EffectSink {
                 } finally {
                     gate.release();
                 }
-                engine.submit(answer);
+                engine.accept(answer);
             });
         } catch (RejectedExecutionException stopping) {
-            engine.submit(failure.get());
+            engine.accept(failure.get());
         }
     }
 
-    /// The adapter's own message, which names the question and the state; a cause's may repeat a value.
-    private static String reason(RuntimeException failure) {
-        return String.valueOf(failure.getMessage());
+    /// The adapter's own message, which names the question and the state; a cause's may repeat a value. Of what the
+    /// JVM throws, the kind.
+    private static String reason(Throwable failure) {
+        return failure instanceof RuntimeException
+                ? String.valueOf(failure.getMessage())
+                : failure.getClass().getSimpleName();
     }
 }

@@ -72,8 +72,8 @@ public final class HookRunner implements Consumer<Effect.AskHook>, AutoCloseable
         }
         try {
             return hooks.apply(question);
-        } catch (RuntimeException e) {
-            // not a yes, whatever it was
+        } catch (RuntimeException | Error e) {
+            // not a yes, whatever it was; and no memory for it is no reason to leave whoever asked without an answer
             return HookAnswer.none(
                     "the endpoint could not be asked: " + e.getClass().getSimpleName());
         } finally {
