@@ -54,6 +54,12 @@ final class HookDesk {
     /// The latest question about each key that is not answered.
     private final Map<HookKey, Long> underWay = new LinkedHashMap<>();
 
+    /// The question about each key that was put whatever stood, until it is answered.
+    private final Map<HookKey, Long> afresh = new LinkedHashMap<>();
+
+    /// What is asked afresh about a key while it is being asked so already: once, for whoever came last.
+    private final Map<HookKey, Asked> next = new LinkedHashMap<>();
+
     private final ArrayDeque<HookKey> round = new ArrayDeque<>();
     private int rechecking;
     private long lastQuestion;
@@ -82,26 +88,47 @@ final class HookDesk {
             asked.waiting().add(then);
             return;
         }
-        askAfresh(question, then);
+        if (hasRoom(then)) {
+            long _ = put(question, Purpose.JOIN, waiting(then));
+        }
     }
 
-    /// A verdict asked for from now on, whatever stands or is under way.
+    /// A verdict asked for from now on, whatever stands or is under way. However often that is wanted of a key, one
+    /// such question is out at a time: whoever comes meanwhile waits for the next.
     void askAfresh(HookQuestion question, Consumer<Known> then) {
-        if (questions.size() >= QUESTIONS_MAX) {
-            Instant until = host.now().plus(HookAnswer.NO_VERDICT_VALID_FOR);
-            then.accept(new Known(Verdict.NONE, "too many questions are unanswered", until, 0, 1));
-            return;
+        HookKey key = question.key();
+        if (afresh.containsKey(key)) {
+            Asked before = next.get(key);
+            List<Consumer<Known>> waiting = before == null ? new ArrayList<>(1) : before.waiting();
+            waiting.add(then);
+            next.put(key, new Asked(question, Purpose.JOIN, waiting));
+        } else if (hasRoom(then)) {
+            afresh.put(key, put(question, Purpose.JOIN, waiting(then)));
         }
+    }
+
+    private static List<Consumer<Known>> waiting(Consumer<Known> then) {
         List<Consumer<Known>> waiting = new ArrayList<>(1);
         waiting.add(then);
-        put(question, Purpose.JOIN, waiting);
+        return waiting;
     }
 
-    private void put(HookQuestion question, Purpose purpose, List<Consumer<Known>> waiting) {
+    /// Tells whoever asks that there is no verdict when there is no room for the question.
+    private boolean hasRoom(Consumer<Known> then) {
+        if (questions.size() < QUESTIONS_MAX) {
+            return true;
+        }
+        Instant until = host.now().plus(HookAnswer.NO_VERDICT_VALID_FOR);
+        then.accept(new Known(Verdict.NONE, "too many questions are unanswered", until, 0, 1));
+        return false;
+    }
+
+    private long put(HookQuestion question, Purpose purpose, List<Consumer<Known>> waiting) {
         long id = ++lastQuestion;
         questions.put(id, new Asked(question, purpose, waiting));
         underWay.put(question.key(), id);
         effects.emit(new Effect.AskHook(id, question));
+        return id;
     }
 
     /// @param random from 0 to 1
@@ -112,6 +139,10 @@ final class HookDesk {
         }
         HookKey key = asked.question().key();
         underWay.remove(key, id);
+        Asked later = afresh.remove(key, id) ? next.remove(key) : null;
+        if (later != null) {
+            afresh.put(key, put(later.question(), Purpose.JOIN, later.waiting()));
+        }
         Known known = verdicts.answered(key, answer, id, random, host.now());
         List<ChannelSubscription> joins = verdicts.joins(key);
         if (known.verdict() == Verdict.DENY) {
@@ -156,7 +187,7 @@ final class HookDesk {
             // a join made meanwhile may have brought a new verdict, or everybody may have left
             if (caller != null && verdicts.isDue(key, host.now())) {
                 rechecking++;
-                put(new HookQuestion(key, caller, null), Purpose.RECHECK, new ArrayList<>(0));
+                long _ = put(new HookQuestion(key, caller, null), Purpose.RECHECK, new ArrayList<>(0));
             }
         }
     }

@@ -316,6 +316,28 @@ class ChannelHooksTest {
         assertThat(second.broadcasts()).isEmpty();
     }
 
+    @Test
+    void tokens_in_a_row_put_one_question_at_a_time_about_a_channel() {
+        Received alice = joined("a", "alice", 3600);
+        for (int i = 0; i < 20; i++) {
+            channels.send("a", channels.caller("alice"), new ControlRequest.Token());
+        }
+        List<Effect.AskHook> first = allAsked();
+        assertThat(first).hasSize(1);
+
+        channels.answer(first.getFirst(), allow(60));
+        Effect.AskHook second = channels.asked();
+        assertThat(world.take(Effect.Answered.class).answer()).isEqualTo(new ControlAnswer.TokenTaken(0));
+        assertThat(world.asked(Effect.Answered.class)).isFalse();
+
+        channels.answer(second, deny());
+        for (int i = 1; i < 20; i++) {
+            assertThat(world.take(Effect.Answered.class).answer()).isEqualTo(new ControlAnswer.TokenTaken(1));
+        }
+        assertThat(world.asked(Effect.AskHook.class)).isFalse();
+        assertThat(alice.only("error")).contains("channel_not_authorized");
+    }
+
     private Identity ofSession(String claims) {
         return new Identity("alice", "authenticated", claims, world.now().plusSeconds(3600), "session 1", null);
     }
