@@ -61,6 +61,7 @@ import sluice.server.postgres.wal.WalReader;
 import sluice.server.runtime.EffectRunner;
 import sluice.server.runtime.EngineThread;
 import sluice.server.runtime.HookRunner;
+import sluice.server.runtime.SteadyClock;
 import sluice.server.runtime.WalInbox;
 
 /// One running server: everything wired, by hand.
@@ -124,7 +125,7 @@ public final class SluiceServer implements AutoCloseable {
         Revocations revocations = SessionWiring.revocations(settings);
         this.replication =
                 new Replication(clock, metrics, foundation.catalog().stamp().insertLsn(), incarnation(settings));
-        this.engineThread = new EngineThread(clock, replication, broken -> {
+        this.engineThread = new EngineThread(new SteadyClock(clock, System::nanoTime), replication, broken -> {
             LOG.atError().setCause(broken).log("an invariant is broken; stopping");
             replication.end("an invariant is broken");
         });
