@@ -3,6 +3,7 @@ package sluice.core.dispatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
+import sluice.core.session.ClaimsDigest;
 import sluice.core.session.Identity;
 
 /// Questions about callers that PostgreSQL has been asked and not yet answered, and the answers it gave.
@@ -21,13 +23,22 @@ import sluice.core.session.Identity;
 /// at most for each opening stream and each resolving subscription, so their bounds are this one's. Owned by the
 /// engine's thread.
 final class Questions {
-    /// Answers kept; the one unused longest goes first.
+    /// Answers kept, as long as they are short; the one unused longest goes first.
     private static final int REMEMBERED_MAX = 20_000;
 
     /// A longer question is a client's long literal, which nobody asks about twice.
     private static final int SQL_REMEMBERED_MAX = 4_096;
 
-    private record Remembered(String role, String claims, String sql) {}
+    /// Characters of all that is remembered: literals and what functions return are as long as somebody pleases.
+    static final long CHARS_REMEMBERED_MAX = 16L << 20;
+
+    /// @param claims what stands for them
+    private record Remembered(String role, String claims, String sql) {
+        long chars(FoldAnswer.Value answer) {
+            String text = answer.text();
+            return claims.length() + sql.length() + (text == null ? 0 : text.length());
+        }
+    }
 
     private record Outstanding(
             Identity caller,
@@ -40,14 +51,8 @@ final class Questions {
     private final EffectSink effects;
     private final Duration timeout;
     private final Map<Long, Outstanding> outstandingById = new LinkedHashMap<>();
-    private final Map<Remembered, FoldAnswer> answers = new LinkedHashMap<>(64, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Remembered, FoldAnswer> eldest) {
-            return size() > REMEMBERED_MAX;
-        }
-    };
+    private final Map<Remembered, FoldAnswer.Value> answers = new LinkedHashMap<>(64, 0.75f, true);
+    private long charsRemembered;
     private long lastId;
     private long epoch;
 
@@ -67,8 +72,9 @@ final class Questions {
     /// was not answered in time.
     void ask(Identity caller, List<Fold> folds, Memory memory, Instant now, Consumer<@Nullable List<FoldAnswer>> then) {
         List<FoldAnswer> known = new ArrayList<>(folds.size());
+        String claims = ClaimsDigest.of(caller.claims());
         for (Fold fold : memory == Memory.KEPT ? folds : List.<Fold>of()) {
-            FoldAnswer answer = answers.get(new Remembered(caller.role(), caller.claims(), fold.sql()));
+            FoldAnswer answer = answers.get(new Remembered(caller.role(), claims, fold.sql()));
             if (answer != null) {
                 known.add(answer);
             }
@@ -92,6 +98,7 @@ final class Questions {
             question.then().accept(null);
             return;
         }
+        String claims = ClaimsDigest.of(question.caller().claims());
         for (int i = 0; i < given.size(); i++) {
             // what raised may have raised for a passing reason: it is asked again next time
             boolean kept = question.memory() == Memory.KEPT && question.epoch() == epoch;
@@ -100,13 +107,22 @@ final class Questions {
                 if (fold.sql().length() > SQL_REMEMBERED_MAX) {
                     continue;
                 }
-                answers.put(
-                        new Remembered(
-                                question.caller().role(), question.caller().claims(), fold.sql()),
-                        value);
+                remember(new Remembered(question.caller().role(), claims, fold.sql()), value);
             }
         }
         question.then().accept(given);
+    }
+
+    private void remember(Remembered about, FoldAnswer.Value value) {
+        FoldAnswer.Value before = answers.put(about, value);
+        charsRemembered += about.chars(value) - (before == null ? 0 : about.chars(before));
+        Iterator<Map.Entry<Remembered, FoldAnswer.Value>> eldest =
+                answers.entrySet().iterator();
+        while (answers.size() > REMEMBERED_MAX || charsRemembered > CHARS_REMEMBERED_MAX) {
+            Map.Entry<Remembered, FoldAnswer.Value> gone = eldest.next();
+            charsRemembered -= gone.getKey().chars(gone.getValue());
+            eldest.remove();
+        }
     }
 
     void tick(Instant now) {
@@ -130,6 +146,7 @@ final class Questions {
     /// A function or role changed: nothing remembered is to be trusted.
     void forget() {
         answers.clear();
+        charsRemembered = 0;
         // an answer on its way is older than what moved
         epoch++;
     }
