@@ -33,8 +33,12 @@ import sluice.core.stream.StreamState;
 /// composed; PostgreSQL evaluates what depends on the caller; then its end is told, in the same step in which all
 /// granted entries are to be installed. An entry that is refused on the way leaves the others alone. If the catalog
 /// moved in between, everything is begun again.
+///
+/// Limits, labels and channels count what is granted. An entry that earlier ones of its request leave no room for
+/// waits until these are decided, and has another turn where one of them was refused, a few times.
 final class SubscribeFlow {
     private static final int RESTARTS_MAX = 5;
+    static final int TURNS_MAX = 5;
 
     /// What the flow needs of the engine.
     interface Engine {
@@ -72,6 +76,7 @@ final class SubscribeFlow {
         private @Nullable String rightsDigest;
         private @Nullable HookKey hook;
         private Instant joinedUntil = Instant.MAX;
+        private boolean crowdedOut;
 
         Entry(SubscriptionRequest request) {
             this.request = request;
@@ -88,6 +93,17 @@ final class SubscribeFlow {
 
         void refuse(RequestException exception) {
             refusal = exception;
+        }
+
+        /// Refused for other entries of the request, which may be refused themselves.
+        private void crowdOut(RequestException exception) {
+            refusal = exception;
+            crowdedOut = true;
+        }
+
+        private void anotherTurn() {
+            refusal = null;
+            crowdedOut = false;
         }
 
         private boolean isGrantedShape() {
@@ -149,6 +165,11 @@ final class SubscribeFlow {
     private boolean shapesDecided;
     private boolean staleTablesUnavailable;
     private int restarts;
+
+    /// The entries that are being decided, of which so many were let through to be asked about.
+    private List<Entry> turn = List.of();
+    private int admitted;
+    private int turns;
     private final Instant startedAt;
 
     /// @param stream being opened, or open
@@ -256,17 +277,21 @@ final class SubscribeFlow {
             fresh.add(new Entry(request));
         }
         entries = fresh;
-        shapesDecided = false;
+        turns = 0;
         joining.begin(caller);
-        Accepted accepted = new Accepted();
-        for (Entry entry : entries) {
+        take(fresh, new Accepted());
+    }
+
+    private void take(List<Entry> next, Accepted accepted) {
+        turn = next;
+        admitted = 0;
+        turns++;
+        shapesDecided = false;
+        for (Entry entry : next) {
             try {
                 ChannelRequest channel = entry.request().channel();
-                if (channel == null) {
-                    shape(entry, accepted);
-                } else {
-                    channel(entry, channel, accepted);
-                }
+                boolean room = channel == null ? shape(entry, accepted) : channel(entry, channel, accepted);
+                admitted += room ? 1 : 0;
             } catch (RequestException refused) {
                 entry.refuse(refused);
             }
@@ -274,7 +299,32 @@ final class SubscribeFlow {
         askLiterals();
     }
 
-    /// What was not refused yet: limits count that, so that a refused entry leaves room for a later one.
+    /// Those that were crowded out by entries that are refused by now are looked at again.
+    ///
+    /// @return whether there are any
+    private boolean takeAnotherTurn() {
+        int granted = 0;
+        for (Entry entry : turn) {
+            granted += entry.refusal() == null ? 1 : 0;
+        }
+        List<Entry> waiting = new ArrayList<>(0);
+        Accepted accepted = new Accepted();
+        for (Entry entry : entries) {
+            if (entry.crowdedOut) {
+                waiting.add(entry);
+            } else if (entry.refusal() == null) {
+                accepted.add(entry.request());
+            }
+        }
+        if (waiting.isEmpty() || granted == admitted || turns == TURNS_MAX) {
+            return false;
+        }
+        waiting.forEach(Entry::anotherTurn);
+        take(waiting, accepted);
+        return true;
+    }
+
+    /// What was not refused yet, or not at all.
     private static final class Accepted {
         private final Set<String> labels = new LinkedHashSet<>();
         private final Map<String, String> labelsByChannel = new LinkedHashMap<>();
@@ -282,11 +332,25 @@ final class SubscribeFlow {
         int shapes() {
             return labels.size() - labelsByChannel.size();
         }
+
+        void add(SubscriptionRequest request) {
+            labels.add(request.label());
+            ChannelRequest channel = request.channel();
+            if (channel != null) {
+                labelsByChannel.put(channel.channel(), request.label());
+            }
+        }
     }
 
-    private void shape(Entry entry, Accepted accepted) {
-        if (!entry.request().label().isEmpty()) {
-            StreamLimits.admitShape(engine.settings(), stream, accepted.labels.size(), accepted.shapes());
+    /// @return whether the others of the request leave room for it
+    /// @throws RequestException when it is refused whatever becomes of them
+    private boolean shape(Entry entry, Accepted accepted) {
+        // what cannot be read is refused for that
+        if (!entry.request().label().isEmpty() && entry.request().shape() != null) {
+            StreamLimits.admitShape(engine.settings(), stream, 0, 0);
+            if (!isAdmitted(entry, accepted)) {
+                return false;
+            }
         }
         Role role = engine.catalog().role(caller.role());
         if (role == null) {
@@ -294,33 +358,64 @@ final class SubscribeFlow {
         }
         entry.draft = ShapeReader.read(engine.catalog(), role, entry.request(), engine.sessions());
         readable(entry.draft());
-        label(entry, accepted);
+        return isNamed(entry, accepted);
     }
 
-    private void channel(Entry entry, ChannelRequest request, Accepted accepted) {
+    /// @return whether the others of the request leave room for it
+    /// @throws RequestException when it is refused whatever becomes of them
+    private boolean channel(Entry entry, ChannelRequest request, Accepted accepted) {
         if (entry.request().label().isEmpty()) {
             throw new RequestException(ErrorCode.INVALID_SUBSCRIPTION, "\"sub\" is missing");
         }
-        StreamLimits.admit(engine.settings(), stream, accepted.labels.size());
+        StreamLimits.admit(engine.settings(), stream, 0);
+        if (!isAdmitted(entry, accepted)) {
+            return false;
+        }
         HookKey hook = joining.decide(request.channel(), caller);
         ChannelSubscription joined = stream.channel(request.channel());
-        String twice = joined != null ? joined.label() : accepted.labelsByChannel.get(request.channel());
-        if (twice != null) {
-            throw StreamLimits.duplicateChannel(request.channel(), twice);
+        if (joined != null) {
+            throw StreamLimits.duplicateChannel(request.channel(), joined.label());
         }
-        label(entry, accepted);
-        accepted.labelsByChannel.put(request.channel(), entry.request().label());
+        String twice = accepted.labelsByChannel.get(request.channel());
+        if (twice != null) {
+            entry.crowdOut(StreamLimits.duplicateChannel(request.channel(), twice));
+            return false;
+        }
+        if (!isNamed(entry, accepted)) {
+            return false;
+        }
+        accepted.add(entry.request());
         entry.hook = hook;
         if (hook != null) {
             joining.ask(hook, caller);
         }
+        return true;
     }
 
-    private void label(Entry entry, Accepted accepted) {
+    private boolean isAdmitted(Entry entry, Accepted accepted) {
+        try {
+            if (entry.request().channel() == null) {
+                StreamLimits.admitShape(engine.settings(), stream, accepted.labels.size(), accepted.shapes());
+            } else {
+                StreamLimits.admit(engine.settings(), stream, accepted.labels.size());
+            }
+            return true;
+        } catch (RequestException full) {
+            entry.crowdOut(full);
+            return false;
+        }
+    }
+
+    private boolean isNamed(Entry entry, Accepted accepted) {
         String label = entry.request().label();
-        if (stream.isTaken(label) || !accepted.labels.add(label)) {
+        if (stream.isTaken(label)) {
             throw StreamLimits.duplicate(label);
         }
+        boolean added = accepted.labels.add(label);
+        if (!added) {
+            entry.crowdOut(StreamLimits.duplicate(label));
+        }
+        return added;
     }
 
     private void readable(ShapeReader.Draft draft) {
@@ -335,7 +430,7 @@ final class SubscribeFlow {
     private void askLiterals() {
         List<Fold> folds = new ArrayList<>();
         Questions.Memory memory = Questions.Memory.KEPT;
-        for (Entry entry : entries) {
+        for (Entry entry : turn) {
             if (entry.isGrantedShape()) {
                 folds.addAll(FilterLiterals.folds(engine.catalog(), entry.draft()));
                 if (!FilterLiterals.readAlike(engine.catalog(), entry.draft())) {
@@ -360,7 +455,7 @@ final class SubscribeFlow {
             return;
         }
         var next = answers.iterator();
-        for (Entry entry : entries) {
+        for (Entry entry : turn) {
             if (entry.isGrantedShape()) {
                 try {
                     entry.filter = FilterLiterals.answered(engine.catalog(), entry.draft(), next);
@@ -377,7 +472,7 @@ final class SubscribeFlow {
     private void askRules() {
         Role role = engine.catalog().role(caller.role());
         List<Fold> folds = new ArrayList<>();
-        for (Entry entry : entries) {
+        for (Entry entry : turn) {
             if (entry.isGrantedShape() && role != null) {
                 RulePlan plan = engine.planner()
                         .plan(
@@ -398,7 +493,7 @@ final class SubscribeFlow {
             return;
         }
         int taken = 0;
-        for (Entry entry : entries) {
+        for (Entry entry : turn) {
             RulePlan plan = entry.plan;
             if (entry.refusal() != null || plan == null) {
                 continue;
@@ -428,7 +523,7 @@ final class SubscribeFlow {
             return;
         }
         boolean sameCaller = caller.equals(stream.identity());
-        for (Entry entry : entries) {
+        for (Entry entry : turn) {
             HookKey hook = entry.hook();
             if (entry.refusal() == null && hook != null) {
                 try {
@@ -444,7 +539,9 @@ final class SubscribeFlow {
                 }
             }
         }
-        resolved.accept(this);
+        if (abandoned || !takeAnotherTurn()) {
+            resolved.accept(this);
+        }
     }
 
     private void conclude(Entry entry, RulePlan.Verdict verdict) {

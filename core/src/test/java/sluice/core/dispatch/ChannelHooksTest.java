@@ -62,6 +62,19 @@ class ChannelHooksTest {
     }
 
     @Test
+    void a_join_that_is_denied_leaves_its_label_and_its_room_to_a_later_entry() {
+        Received alice = channels.open("a", "alice", join("t", "team:1"), join("t", "room:1"), notesShape("t"));
+        channels.answer(channels.asked(), deny());
+
+        assertThat(alice.only("ready"))
+                .contains("\"sub\":\"t\",\"ok\":false,\"error\":{\"code\":\"channel_not_authorized\"")
+                .contains(
+                        "{\"sub\":\"t\",\"ok\":true},{\"sub\":\"t\",\"ok\":false,\"error\":{\"code\":\"duplicate_sub\"");
+        say("room:1", "hello");
+        assertThat(alice.broadcasts()).hasSize(1);
+    }
+
+    @Test
     void no_verdict_refuses_the_join_for_a_while() {
         Received alice = channels.open("a", "alice", join("t", "team:1"));
         channels.answer(channels.asked(), none());

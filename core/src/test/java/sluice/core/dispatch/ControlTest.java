@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import sluice.core.authorization.RulePlan;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.SubscriptionResult;
 import sluice.core.expression.Fold;
@@ -98,6 +99,54 @@ class ControlTest {
 
         ask("alice", new ControlRequest.Unsubscribe(List.of("a0")));
         assertThat(codes(ask("alice", subscribe(shapes("c", 2))))).containsExactly("ok", "too_many_shapes");
+    }
+
+    @Test
+    void an_entry_that_is_refused_takes_neither_room_nor_label_from_a_later_one() {
+        world.open("alice", shapes("a", 18));
+        world.plan = refusing(1);
+        assertThat(codes(ask("alice", subscribe(shapes("b", 3))))).containsExactly("shape_not_authorized", "ok", "ok");
+
+        world.open("bob");
+        world.plan = refusing(2);
+        assertThat(codes(ask("bob", "bob", subscribe(notesShape("x"), notesShape("x"), notesShape("x")))))
+                .containsExactly("shape_not_authorized", "shape_not_authorized", "ok");
+        world.plan = refusing(1);
+        assertThat(codes(ask("bob", "bob", subscribe(notesShape("y"), notesShape("z"), notesShape("z")))))
+                .containsExactly("shape_not_authorized", "ok", "duplicate_sub");
+    }
+
+    @Test
+    void refused_entries_make_room_for_later_ones_a_few_times_and_no_more() {
+        world.open("alice");
+        world.plan = World.refused();
+        assertThat(codes(ask("alice", subscribe(shapes("a", 100))))).containsOnly("shape_not_authorized");
+        world.pass(Duration.ofSeconds(10));
+        world.plannedFor.clear();
+
+        List<String> codes = codes(ask("alice", subscribe(shapes("b", 1_000))));
+        assertThat(codes.subList(0, 100)).containsOnly("shape_not_authorized");
+        assertThat(codes.subList(100, 1_000)).containsOnly("too_many_shapes");
+        assertThat(world.plannedFor).hasSize(20 * SubscribeFlow.TURNS_MAX);
+    }
+
+    /// Refuses so many rules, and grants those after them.
+    private static RulePlan refusing(int count) {
+        return new RulePlan() {
+            private int left = count;
+
+            @Override
+            public List<Fold> folds() {
+                return List.of();
+            }
+
+            @Override
+            public Verdict complete(List<FoldAnswer> answers) {
+                return left-- > 0
+                        ? new Verdict.Refused(ErrorCode.SHAPE_NOT_AUTHORIZED, "no policy lets the role read")
+                        : new Verdict.Granted(everything());
+            }
+        };
     }
 
     /// The world's server admits 200 of them.
