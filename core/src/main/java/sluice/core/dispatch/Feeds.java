@@ -33,7 +33,9 @@ import sluice.core.wal.ResumePosition;
 /// snapshots. Owned by the engine's thread.
 final class Feeds {
     /// What they need of the engine.
-    interface Host extends CatchUp.Host, SnapshotReads.Host {}
+    interface Host extends CatchUp.Host, SnapshotReads.Host {
+        SessionWatch sessions();
+    }
 
     /// Where they put what they give, ask and count.
     record Ports(FrameSink sink, EffectSink effects, EngineMetrics metrics, LongSupplier requestIds) {}
@@ -113,8 +115,16 @@ final class Feeds {
     void keep(Transaction transaction, List<BufferedBroadcast.Said> said, Instant now) {
         BufferedCommit commit = new BufferedCommit(
                 host.order().unseen().count(), transaction.xid(), transaction.commitLsn(), transaction.commitTime());
-        buffer.append(commit, transaction, oid -> host.table(oid) != null, now);
+        buffer.append(commit, transaction, this::isKept, now);
         buffer.append(commit, said, now);
+    }
+
+    /// Rows of the tables that end sessions are sent to nobody, so none are kept.
+    private boolean isKept(int relationOid) {
+        TableState table = host.table(relationOid);
+        return table != null
+                && !host.sessions()
+                        .isWatched(table.relation().schema(), table.relation().name());
     }
 
     /// Changes of a spilled commit are being dispatched.
@@ -122,7 +132,7 @@ final class Feeds {
         int last = 0;
         for (Change change : changes) {
             int oid = change.relation().oid();
-            if (oid != last && host.table(oid) != null) {
+            if (oid != last && isKept(oid)) {
                 spilledOids.add(oid);
             }
             last = oid;

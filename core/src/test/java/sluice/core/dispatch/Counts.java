@@ -18,6 +18,9 @@ final class Counts implements EngineMetrics {
         return byName.getOrDefault(name, 0);
     }
 
+    /// What the resume buffer holds.
+    long bufferedBytes;
+
     private void add(String name, int delta) {
         byName.merge(name, delta, Integer::sum);
     }
@@ -118,7 +121,9 @@ final class Counts implements EngineMetrics {
     }
 
     @Override
-    public void buffered(long bytes, Duration age) {}
+    public void buffered(long bytes, Duration age) {
+        bufferedBytes = bytes;
+    }
 
     @Override
     public void downgraded(Relation relation) {

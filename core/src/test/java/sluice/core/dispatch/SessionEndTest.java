@@ -78,6 +78,17 @@ class SessionEndTest {
     }
 
     @Test
+    void rows_of_the_tables_that_end_sessions_are_kept_for_nobody() {
+        world.commit(signedOut(S1));
+        world.pass(Duration.ofSeconds(1));
+        assertThat(world.counts.bufferedBytes).isZero();
+
+        world.commit(insert("1", "alice", "x"), signedOut(S1));
+        world.pass(Duration.ofSeconds(1));
+        assertThat(world.counts.bufferedBytes).isPositive();
+    }
+
+    @Test
     void a_commit_in_pieces_whose_last_ends_a_session_leaves_nothing_of_the_first_with_it() {
         Received ended = open("ended", S1);
         Received other = open("other", S2);
