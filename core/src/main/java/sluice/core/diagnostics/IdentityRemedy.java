@@ -53,6 +53,20 @@ public final class IdentityRemedy {
                 + "); ALTER TABLE " + table + " REPLICA IDENTITY USING INDEX " + SqlNames.quoted(index) + ";";
     }
 
+    /// The same for the key, beside what the identity has.
+    public static String sqlForKey(Relation relation) {
+        List<String> present = new ArrayList<>();
+        if (relation.identity() instanceof ReplicaIdentity.UsingIndex(var index, var columns)) {
+            for (int attnum : columns) {
+                Column column = relation.column(attnum);
+                if (column != null) {
+                    present.add(column.name());
+                }
+            }
+        }
+        return sql(relation, present);
+    }
+
     private static String freeName(Relation relation) {
         String wanted = relation.name() + "_ri";
         List<String> taken = relation.indexes().stream().map(Index::name).toList();

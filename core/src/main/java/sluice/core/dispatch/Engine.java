@@ -437,8 +437,14 @@ public final class Engine
     }
 
     @Override
+    public void columnsMoved(Subscription subscription) {
+        shapes.tellColumns(subscription);
+    }
+
+    @Override
     public void settled(Subscription subscription) {
         shapes.identityMoved(subscription);
+        shapes.tellColumns(subscription);
         dispatch.settled(subscription, now);
         desk.settled(subscription);
     }

@@ -10,6 +10,8 @@ import sluice.core.event.StreamEvent;
 
 /// What a subscriber is told of its table's replica identity.
 final class IdentityWarnings {
+    private static final String WITHHELD = "deletes, and rows that leave the shape, are withheld";
+
     private IdentityWarnings() {}
 
     /// @param missing columns that old rows would have to carry
@@ -18,13 +20,24 @@ final class IdentityWarnings {
                 label,
                 WarningCode.REPLICA_IDENTITY_INSUFFICIENT,
                 "the replica identity of \"" + relation.qualifiedName() + "\" lacks " + String.join(", ", missing),
-                "deletes, and rows that leave the shape, are withheld",
+                WITHHELD,
                 IdentityRemedy.sql(relation, missing));
+    }
+
+    /// @param missing columns of the key that old rows lack
+    static StreamEvent.Warning unnamed(String label, Relation relation, List<String> missing) {
+        return new StreamEvent.Warning(
+                label,
+                WarningCode.REPLICA_IDENTITY_INSUFFICIENT,
+                "the replica identity of \"" + relation.qualifiedName() + "\" lacks " + String.join(", ", missing)
+                        + " of the key",
+                "a delete, a row that leaves the shape and a change of the key do not say which row it was",
+                IdentityRemedy.sqlForKey(relation));
     }
 
     /// The warning where deletes that cannot be decided are not withheld.
     static StreamEvent.Warning ofDegradedDeletes(StreamEvent.Warning warning) {
-        return warning.code() != WarningCode.REPLICA_IDENTITY_INSUFFICIENT
+        return !WITHHELD.equals(warning.effect())
                 ? warning
                 : new StreamEvent.Warning(
                         warning.sub(),

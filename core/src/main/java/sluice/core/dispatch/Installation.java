@@ -165,9 +165,7 @@ final class Installation {
         }
         List<StreamEvent.Warning> own = ownWarnings(entry, subscription, table);
         warnings.addAll(own);
-        if (own.stream().anyMatch(warning -> warning.code() == WarningCode.REPLICA_IDENTITY_INSUFFICIENT)) {
-            subscription.announceDeletes(Subscription.Announced.WITHHELD);
-        }
+        subscription.announceDeletes(InstalledShapes.announced(subscription, table.relation()));
         return new SubscriptionResult(
                 label,
                 new SubscriptionResult.Granted(

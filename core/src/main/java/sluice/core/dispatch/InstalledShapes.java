@@ -3,8 +3,10 @@ package sluice.core.dispatch;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Relation;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
+import sluice.core.error.WarningCode;
 import sluice.core.event.StreamEvent;
 import sluice.core.event.SubscriptionResult.Indexing;
 import sluice.core.routing.RoutingKey;
@@ -53,6 +55,16 @@ final class InstalledShapes {
         return unindexed < unindexedMax;
     }
 
+    /// What is to be said of the old rows that the table's replica identity writes.
+    static Subscription.Announced announced(Subscription subscription, Relation relation) {
+        if (!ShapeReader.outsideIdentity(subscription, relation).isEmpty()) {
+            return Subscription.Announced.WITHHELD;
+        }
+        return ShapeReader.keyOutsideIdentity(subscription, relation).isEmpty()
+                ? Subscription.Announced.NOTHING
+                : Subscription.Announced.UNNAMED;
+    }
+
     void add(Subscription subscription, TableState table) {
         RoutingKey key = subscription.routingKey();
         table.index().add(subscription, key);
@@ -69,11 +81,21 @@ final class InstalledShapes {
         if (table == null || subscription.state() == Subscription.State.ENDED) {
             return;
         }
+        Subscription.Announced told = subscription.announced();
+        Subscription.Announced now = announced(subscription, table.relation());
+        subscription.announceDeletes(now);
+        if (now == told || now == Subscription.Announced.NOTHING) {
+            return;
+        }
         List<String> missing = ShapeReader.outsideIdentity(subscription, table.relation());
-        boolean told = subscription.announcedDeletes();
-        subscription.announceDeletes(
-                missing.isEmpty() ? Subscription.Announced.NOTHING : Subscription.Announced.WITHHELD);
-        if (missing.isEmpty() || told) {
+        if (now == Subscription.Announced.UNNAMED) {
+            Frames.give(
+                    sink,
+                    subscription.stream(),
+                    IdentityWarnings.unnamed(
+                            subscription.label(),
+                            table.relation(),
+                            ShapeReader.keyOutsideIdentity(subscription, table.relation())));
             return;
         }
         StreamEvent.Warning warning = IdentityWarnings.insufficient(subscription.label(), table.relation(), missing);
@@ -83,6 +105,26 @@ final class InstalledShapes {
         }
         boolean delivered = host.settings().degradedDeletes() == EngineSettings.DegradedDeletes.DELIVER;
         Frames.give(sink, subscription.stream(), delivered ? IdentityWarnings.ofDegradedDeletes(warning) : warning);
+    }
+
+    /// The columns the subscription shows may be other ones now: tells its client, if so, once it is settled that it
+    /// goes on.
+    void tellColumns(Subscription subscription) {
+        if (subscription.state() != Subscription.State.ACTIVE || !subscription.takeColumnsMoved()) {
+            return;
+        }
+        String table =
+                subscription.request().schema() + "." + subscription.request().table();
+        Frames.give(
+                sink,
+                subscription.stream(),
+                new StreamEvent.Warning(
+                        subscription.label(),
+                        WarningCode.SCHEMA_CHANGED,
+                        "the columns of table \"" + table + "\" changed",
+                        "a dropped column is in no further event, a renamed one has its new name, an added one is not"
+                                + " there yet; events of meanwhile may lack one",
+                        "read the rows again, and subscribe again for added columns"));
     }
 
     /// Ends a subscription without a word, as its client asked.

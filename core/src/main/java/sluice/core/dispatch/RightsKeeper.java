@@ -7,7 +7,6 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Origin;
@@ -15,7 +14,6 @@ import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.Function;
-import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.Role;
 import sluice.core.catalog.Stamp;
@@ -25,6 +23,7 @@ import sluice.core.event.SubscriptionResult.Indexing;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.RelationDefinition;
+import sluice.core.shape.Filter;
 import sluice.core.shape.Projection;
 import sluice.core.stream.Subscription;
 import sluice.core.value.PgType;
@@ -57,6 +56,9 @@ final class RightsKeeper {
 
         /// Ends one subscription with an error event.
         void endSubscription(Subscription subscription, ErrorCode code, String message);
+
+        /// The columns the subscription shows are other ones now.
+        void columnsMoved(Subscription subscription);
 
         /// The subscription has its new rule: what waited for it can be decided.
         void settled(Subscription subscription);
@@ -218,11 +220,7 @@ final class RightsKeeper {
             table.moved(stamp.insertLsn());
         }
         if (!before.schema().equals(now.schema()) || !before.name().equals(now.name())) {
-            // the name a client asked for may be another table's by now
-            version++;
-            for (Subscription subscription : table.index().all()) {
-                endChanged(subscription, before);
-            }
+            renamed(table, before);
             return;
         }
         if (!rightsMoved && !definitionMoved && !everyRule && fed) {
@@ -252,8 +250,19 @@ final class RightsKeeper {
             } else if (definitionMoved && !sameColumns(subscription, before, now)) {
                 endChanged(subscription, now);
             } else {
+                if (definitionMoved && ShownColumns.differ(subscription, before, now)) {
+                    subscription.columnsMoved();
+                }
                 compose(subscription, table);
             }
+        }
+    }
+
+    /// The name a client asked for may be another table's by now.
+    private void renamed(TableState table, Relation before) {
+        version++;
+        for (Subscription subscription : table.index().all()) {
+            endChanged(subscription, before);
         }
     }
 
@@ -340,19 +349,11 @@ final class RightsKeeper {
             used.add(column.attnum());
         }
         for (int attnum : used) {
-            if (!sameColumn(before.column(attnum), now.column(attnum))) {
+            if (!ShownColumns.isSame(before.column(attnum), now.column(attnum))) {
                 return false;
             }
         }
         return before.keyColumns().equals(now.keyColumns());
-    }
-
-    private static boolean sameColumn(@Nullable Column before, @Nullable Column now) {
-        return before != null
-                && now != null
-                && before.name().equals(now.name())
-                && before.typeOid() == now.typeOid()
-                && before.collationOid() == now.collationOid();
     }
 
     /// The stream of these subscriptions goes on under another token. What waits was judged for the token
@@ -398,18 +399,19 @@ final class RightsKeeper {
             return;
         }
         ShapeReader.Visible visible;
+        Filter filter;
         try {
             visible = ShapeReader.visible(catalog, table.relation(), role, subscription.request());
             mayFilter(subscription, table.relation(), role);
+            filter = subscription.filter().under(catalog);
         } catch (RequestException refused) {
-            // a column the client named may have been dropped since: the shape it asked for is gone
-            ErrorCode code = refused.code() == ErrorCode.INVALID_COLUMNS ? ErrorCode.SCHEMA_CHANGED : refused.code();
-            host.endSubscription(subscription, code, refused.getMessage());
+            // a column the client named may have been dropped since, or a value: the shape it asked for is gone
+            boolean gone = refused.code() == ErrorCode.INVALID_COLUMNS || refused.code() == ErrorCode.INVALID_FILTER;
+            host.endSubscription(subscription, gone ? ErrorCode.SCHEMA_CHANGED : refused.code(), refused.getMessage());
             return;
         }
-        RulePlan plan = host.planner()
-                .plan(catalog, table.relation(), role, subscription.filter().conjuncts());
-        Asking asking = new Asking(plan, visible, subscription.generation(), host.now());
+        RulePlan plan = host.planner().plan(catalog, table.relation(), role, filter.conjuncts());
+        Asking asking = new Asking(plan, filter, visible, subscription.generation(), host.now());
         host.questions()
                 .ask(
                         subscription.stream().identity(),
@@ -433,7 +435,7 @@ final class RightsKeeper {
     /// A rule being composed.
     ///
     /// @param generation of the subscription: another one since makes the answer worthless
-    private record Asking(RulePlan plan, ShapeReader.Visible visible, int generation, Instant since) {}
+    private record Asking(RulePlan plan, Filter filter, ShapeReader.Visible visible, int generation, Instant since) {}
 
     private void composed(Subscription subscription, Asking asking, @Nullable List<FoldAnswer> answers) {
         if (subscription.generation() != asking.generation() || subscription.state() != Subscription.State.RESOLVING) {
@@ -461,7 +463,7 @@ final class RightsKeeper {
                 }
                 Projection projection =
                         subscription.ofOldColumns(asking.visible().projection());
-                subscription.resolved(rule, table == null ? projection : table.shared(projection));
+                subscription.resolved(rule, asking.filter(), table == null ? projection : table.shared(projection));
                 host.metrics()
                         .resolved(
                                 rule.tier(),
@@ -506,6 +508,9 @@ final class RightsKeeper {
             for (Subscription subscription : table.index().all()) {
                 if (lacksColumn(subscription, table.relation(), mapping)) {
                     endChanged(subscription, table.relation());
+                } else if (ShownColumns.lack(subscription, table.relation(), mapping)) {
+                    subscription.columnsMoved();
+                    host.columnsMoved(subscription);
                 }
             }
         }
@@ -517,14 +522,9 @@ final class RightsKeeper {
             needed.add(column.attnum());
         }
         needed.addAll(subscription.rule().readsColumns());
-        PublishedTable published = relation.published();
         for (int attnum : needed) {
             Column column = relation.column(attnum);
-            boolean expected = column != null
-                    && column.generation() == Column.Generation.NONE
-                    && (published == null
-                            || published.columns() == null
-                            || Objects.requireNonNull(published.columns()).contains(column.name()));
+            boolean expected = column != null && ShownColumns.isExpected(relation, column);
             if (expected && mapping.position(attnum) == ColumnMapping.ABSENT) {
                 return true;
             }

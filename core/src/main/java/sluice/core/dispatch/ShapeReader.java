@@ -130,7 +130,7 @@ final class ShapeReader {
         return column;
     }
 
-    private static boolean isPublished(Relation relation, Column column) {
+    static boolean isPublished(Relation relation, Column column) {
         PublishedTable published = relation.published();
         List<String> list = published == null ? null : published.columns();
         return list == null || list.contains(column.name());
@@ -238,6 +238,15 @@ final class ShapeReader {
         List<String> missing = outsideIdentity(draft, rule.readsColumns());
         if (!missing.isEmpty()) {
             warnings.add(IdentityWarnings.insufficient(label, relation, missing));
+        } else {
+            List<String> unnamed = keyOutsideIdentity(
+                    relation,
+                    draft.operations(),
+                    draft.request(),
+                    draft.visible().projection());
+            if (!unnamed.isEmpty()) {
+                warnings.add(IdentityWarnings.unnamed(label, relation, unnamed));
+            }
         }
         warnings.addAll(ofIdentity);
         StreamEvent.Warning untold = untoldByTheRow(label, relation, rule);
@@ -294,6 +303,29 @@ final class ShapeReader {
             read.add(column.attnum());
         }
         return outsideIdentity(relation, read);
+    }
+
+    /// Columns of the key by which the client knows its rows, and that old rows lack.
+    static List<String> keyOutsideIdentity(Subscription subscription, Relation relation) {
+        return keyOutsideIdentity(
+                relation, subscription.operations(), subscription.request(), subscription.projection());
+    }
+
+    private static List<String> keyOutsideIdentity(
+            Relation relation, Operations operations, ShapeRequest request, Projection projection) {
+        List<String> missing = new ArrayList<>(0);
+        if (!readsOldTuples(operations, request) && !operations.include(Operation.UPDATE)) {
+            return missing;
+        }
+        for (Projection.Entry shown : projection.entries()) {
+            Column column = relation.column(shown.attnum());
+            if (column != null
+                    && relation.keyColumns().contains(shown.attnum())
+                    && !IdentityRemedy.covers(relation, shown.attnum())) {
+                missing.add(column.name());
+            }
+        }
+        return missing;
     }
 
     private static boolean readsOldTuples(Operations operations, ShapeRequest request) {

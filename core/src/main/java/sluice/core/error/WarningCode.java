@@ -18,6 +18,8 @@ public enum WarningCode {
     LEAVES_NOT_DETECTED("leaves_not_detected"),
     /// The subscription asked for its rows first, which this server does not read.
     SNAPSHOT_DISABLED("snapshot_disabled"),
+    /// The columns that the subscription shows, or may show, are other ones now.
+    SCHEMA_CHANGED("schema_changed"),
     /// The table was truncated and the subscription did not ask to be told by an event.
     TABLE_TRUNCATED("table_truncated"),
     /// Changes that might concern the subscription could not be decided and were not sent.

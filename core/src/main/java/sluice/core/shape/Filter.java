@@ -9,6 +9,7 @@ import sluice.core.expression.FilterSql;
 import sluice.core.expression.FilterTerm;
 import sluice.core.expression.FilterTree;
 import sluice.core.expression.Predicate;
+import sluice.core.value.PgType;
 
 /// A filter whose columns are known and whose literals PostgreSQL has typed and spelled.
 ///
@@ -18,9 +19,10 @@ public final class Filter {
     private final FilterTree<FilterTerm> tree;
     private final List<FilterTerm> conjuncts;
     private final List<Column> columns;
+    private final List<PgType> types;
     private final Predicate predicate;
 
-    private Filter(FilterTree<FilterTerm> tree, Predicate predicate) {
+    private Filter(CatalogImage catalog, FilterTree<FilterTerm> tree, Predicate predicate) {
         this.tree = tree;
         this.conjuncts = List.copyOf(tree.conjuncts());
         List<Column> read = new ArrayList<>();
@@ -30,12 +32,24 @@ public final class Filter {
             }
         }
         this.columns = List.copyOf(read);
+        this.types = types(catalog, columns);
         this.predicate = predicate;
     }
 
     /// @throws sluice.core.error.RequestException `INVALID_FILTER` when a condition is not evaluated in process
     public static Filter of(CatalogImage catalog, FilterTree<FilterTerm> tree) {
-        return new Filter(tree, FilterCompiler.compile(catalog, tree));
+        return new Filter(catalog, tree, FilterCompiler.compile(catalog, tree));
+    }
+
+    private static List<PgType> types(CatalogImage catalog, List<Column> columns) {
+        return columns.stream().map(column -> catalog.type(column.typeOid())).toList();
+    }
+
+    /// The same filter by the types as they are now: an enumeration may have another label, or one of another name.
+    ///
+    /// @throws sluice.core.error.RequestException `INVALID_FILTER` when a value is none of its type any more
+    public Filter under(CatalogImage catalog) {
+        return types.equals(types(catalog, columns)) ? this : of(catalog, tree);
     }
 
     /// The conditions that hold for every row of the shape, in the client's order.

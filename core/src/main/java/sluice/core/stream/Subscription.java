@@ -31,6 +31,8 @@ public final class Subscription extends Recipient {
     public enum Announced {
         /// Some are withheld, because the log does not carry what decides them.
         WITHHELD,
+        /// They come without the key of the row, which the log does not carry.
+        UNNAMED,
         NOTHING
     }
 
@@ -40,7 +42,7 @@ public final class Subscription extends Recipient {
     private final SubscriptionTag tag;
     private final ShapeRequest request;
     private final Operations operations;
-    private final Filter filter;
+    private Filter filter;
     private final int relationOid;
     private final @Nullable RoutingKey routingKey;
     private final int highestAttnum;
@@ -55,7 +57,8 @@ public final class Subscription extends Recipient {
     private Lsn unknownFrom = Lsn.ZERO;
     private Lsn unknownUntil = Lsn.ZERO;
     private boolean columnsWidened;
-    private boolean deletesAnnounced;
+    private Announced announced = Announced.NOTHING;
+    private boolean columnsMoved;
     private int generation;
     private boolean countedSlow;
     private long seq;
@@ -272,13 +275,30 @@ public final class Subscription extends Recipient {
         firstCommit = commitNumber;
     }
 
-    /// The client was told that deletes are withheld, so not each of them is told of.
-    public void announceDeletes(Announced announced) {
-        deletesAnnounced = announced == Announced.WITHHELD;
+    /// What the client knows of deletes from here on.
+    public void announceDeletes(Announced told) {
+        announced = told;
     }
 
+    public Announced announced() {
+        return announced;
+    }
+
+    /// The client was told that deletes are withheld, so not each of them is told of.
     public boolean announcedDeletes() {
-        return deletesAnnounced;
+        return announced == Announced.WITHHELD;
+    }
+
+    /// The columns it shows are other ones now, which its client is to be told.
+    public void columnsMoved() {
+        columnsMoved = true;
+    }
+
+    /// Whether the client is to be told so; asking forgets it.
+    public boolean takeColumnsMoved() {
+        boolean moved = columnsMoved;
+        columnsMoved = false;
+        return moved;
     }
 
     /// From here on its changes wait for {@link #resolved}.
@@ -288,7 +308,11 @@ public final class Subscription extends Recipient {
         recount();
     }
 
-    public void resolved(Rule newRule, Projection newProjection) {
+    /// It has the rule it goes on under.
+    ///
+    /// @param newFilter means the same, by the types as they are now
+    public void resolved(Rule newRule, Filter newFilter, Projection newProjection) {
+        filter = newFilter;
         state = State.ACTIVE;
         for (Projection.Entry column : newProjection.entries()) {
             columnsWidened |= !projection.entries().contains(column);

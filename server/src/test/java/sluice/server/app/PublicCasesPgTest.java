@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import sluice.testkit.Await;
 import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.sse.SseClient;
@@ -51,17 +52,26 @@ class PublicCasesPgTest {
                 "CREATE TABLE counted (id int PRIMARY KEY)",
                 "CREATE TABLE retyped (id int PRIMARY KEY, owner_id uuid, n int)",
                 "CREATE TABLE renamed (id int PRIMARY KEY, owner_id uuid, n int)",
-                "CREATE TABLE ordered (id int PRIMARY KEY)");
+                "CREATE TABLE ordered (id int PRIMARY KEY)",
+                "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
+                "CREATE DOMAIN moody AS mood",
+                "CREATE TABLE moods (id int, m mood, d moody, owner_id uuid, PRIMARY KEY (id, m))",
+                "CREATE TABLE mailed (id int PRIMARY KEY, email text NOT NULL, note text)",
+                "CREATE UNIQUE INDEX mailed_email ON mailed (email)",
+                "ALTER TABLE mailed REPLICA IDENTITY USING INDEX mailed_email");
         for (String table : List.of("revoked", "closed", "parted", "narrowed", "sieved", "retyped", "renamed")) {
             protect(table, "owner_id = auth.uid()");
         }
+        protect("moods", "m < 'happy' OR d::mood = 'happy'");
         for (String table : List.of("documents", "shared")) {
             protect(
                     table,
                     "EXISTS (SELECT 1 FROM members m WHERE m.team = " + table + ".team AND m.user_id = auth.uid())");
         }
-        database.execute("CREATE PUBLICATION sluice FOR TABLE spelled, documents, shared, revoked, closed, parted,"
-                + " narrowed, sieved, counted, retyped, renamed, ordered WITH (publish_via_partition_root = true)");
+        database.execute(
+                "CREATE PUBLICATION sluice FOR TABLE spelled, documents, shared, revoked, closed, parted, narrowed,"
+                    + " sieved, counted, retyped, renamed, ordered, moods, mailed WITH (publish_via_partition_root ="
+                    + " true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h", "SLUICE_STREAM_QUEUE", "10000"));
     }
 
@@ -170,6 +180,110 @@ class PublicCasesPgTest {
             database.execute("INSERT INTO counted VALUES (1001)");
 
             assertThat(Notes.idsUntil(alice, 1001)).containsExactly(1, 1001);
+        }
+    }
+
+    @Test
+    void b25_labels_that_are_added_and_renamed_are_in_their_order_and_end_no_filter_on_others() {
+        String shapes = shape("all", "moods", "") + "," + shape("below", "moods", ",\"filter\":\"m=lt.happy\"") + ","
+                + shape("from", "moods", ",\"filter\":\"m=gte.ok\"") + ","
+                + shape("listed", "moods", ",\"filter\":\"d=in.(ok,happy)\"") + ","
+                + shape("sad", "moods", ",\"filter\":\"m=eq.sad\"") + ","
+                + shape("none", "moods", ",\"filter\":\"m=eq.nope\"") + ","
+                + shape("fence", "counted", ",\"filter\":\"id=gte.2500\"");
+        try (SseClient alice = sluice.stream(sluice.token(ALICE), shapes)) {
+            SseEvent ready = alice.await("ready");
+            assertThat(ready.json().at("/subscriptions/5/error/code").asText()).isEqualTo("invalid_filter");
+            assertThat(ready.data().split("\"ok\":true", -1)).hasSize(7);
+
+            database.execute("ALTER TYPE mood ADD VALUE 'meh' BEFORE 'ok'");
+            awaitGranted("moods", ",\"filter\":\"m=eq.meh\"", "\"ok\":true");
+            database.execute(
+                    "INSERT INTO moods VALUES (1, 'meh', 'ok')",
+                    "INSERT INTO moods VALUES (2, 'happy', 'meh')",
+                    "INSERT INTO moods VALUES (3, 'happy', 'happy')",
+                    "INSERT INTO counted VALUES (2501)");
+            awaitLabelled(alice, "fence", 2501);
+            assertThat(labelled(alice, "all")).containsExactly(1, 3);
+            assertThat(labelled(alice, "below")).containsExactly(1);
+            assertThat(labelled(alice, "from")).containsExactly(3);
+            assertThat(labelled(alice, "listed")).containsExactly(1, 3);
+
+            database.execute("ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'");
+            assertThat(alice.await("error").data()).contains("\"sub\":\"sad\"", "schema_changed");
+            database.execute(
+                    "INSERT INTO moods VALUES (4, 'blue', 'blue')",
+                    "INSERT INTO moods VALUES (5, 'ok', 'happy')",
+                    "INSERT INTO counted VALUES (2502)");
+            awaitLabelled(alice, "fence", 2502);
+            assertThat(labelled(alice, "all")).containsExactly(1, 3, 4, 5);
+            assertThat(labelled(alice, "below")).containsExactly(1, 4, 5);
+            assertThat(labelled(alice, "from")).containsExactly(3, 5);
+            assertThat(labelled(alice, "listed")).containsExactly(1, 3, 5);
+            assertThat(alice.received())
+                    .anyMatch(event -> event.data().contains("\"id\":4,\"m\":\"blue\",\"d\":\"blue\""))
+                    .noneMatch(event -> event.data().contains("changes_withheld"));
+
+            try (SseClient late = open(ALICE, "moods", ",\"initial\":\"snapshot\"")) {
+                late.await("live");
+                assertThat(Notes.ids(late)).containsExactly(1, 3, 4, 5);
+            }
+        }
+    }
+
+    /// Waits until the server has read what was done, as far as it shows in what it says of a shape.
+    private static void awaitGranted(String table, String more, String said) {
+        Await.until("the table is read anew", () -> {
+            try (SseClient alice = sluice.stream(sluice.token(ALICE), shape("s", table, more))) {
+                return alice.await("ready").data().contains(said);
+            }
+        });
+    }
+
+    private static void awaitLabelled(SseClient client, String label, int id) {
+        client.await(
+                event -> event.is("change") && event.json().get("sub").asText().equals(label) && Notes.id(event) == id);
+    }
+
+    private static List<Integer> labelled(SseClient client, String label) {
+        return client.received().stream()
+                .filter(event ->
+                        event.is("change") && event.json().get("sub").asText().equals(label))
+                .map(Notes::id)
+                .toList();
+    }
+
+    @Test
+    void b43_a_key_that_old_rows_do_not_carry_is_told_and_the_remedy_makes_them_carry_it() {
+        database.execute("INSERT INTO mailed VALUES (1, 'a@example', 'x'), (2, 'b@example', 'y')");
+        String remedy;
+        try (SseClient alice = open(ALICE, "mailed", "")) {
+            SseEvent warning = alice.await(event -> event.data().contains("lacks id of the key"));
+            assertThat(warning.data()).contains("replica_identity_insufficient");
+            remedy = warning.json().get("remedy").asText();
+            database.execute("DELETE FROM mailed WHERE id = 1");
+            SseEvent gone = alice.await(event -> event.data().contains("\"op\":\"DELETE\""));
+            assertThat(gone.json().get("old").toString()).isEqualTo("{\"email\":\"a@example\"}");
+        }
+        try (SseClient alice = open(ALICE, "mailed", ",\"ops\":[\"INSERT\"]")) {
+            assertThat(alice.received().getFirst().data()).doesNotContain("replica_identity");
+        }
+        database.execute(remedy);
+        Await.until("the wider identity is known", () -> {
+            try (SseClient alice = open(ALICE, "mailed", "")) {
+                return !alice.received().getFirst().data().contains("replica_identity");
+            }
+        });
+        try (SseClient alice = open(ALICE, "mailed", "")) {
+            assertThat(alice.received().getFirst().data()).doesNotContain("replica_identity");
+            database.execute("UPDATE mailed SET id = 3 WHERE id = 2", "DELETE FROM mailed WHERE id = 3");
+            assertThat(alice.await("change").json().get("old").get("id").asInt())
+                    .isEqualTo(2);
+            assertThat(alice.await("change").json().get("old").get("id").asInt())
+                    .isEqualTo(3);
+
+            database.execute("ALTER TABLE mailed REPLICA IDENTITY USING INDEX mailed_email");
+            alice.await(event -> event.is("warning") && event.data().contains("lacks id of the key"));
         }
     }
 

@@ -15,6 +15,7 @@ import sluice.testkit.Await;
 import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
 import sluice.testkit.sse.SseClient;
+import sluice.testkit.sse.SseEvent;
 
 /// Tables that are altered, dropped and published under open streams. Who uses what changed is told, who does not
 /// goes on, and no row is judged by a column that only has the name of another.
@@ -35,6 +36,8 @@ class SchemaChangePgTest {
             "widened",
             "straitened",
             "later",
+            "shown",
+            "missed",
             "fence");
 
     private static PostgresDatabase database;
@@ -64,8 +67,8 @@ class SchemaChangePgTest {
                 "ALTER TABLE parted ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON parted FOR SELECT TO authenticated USING (owner_id = auth.uid())",
                 "CREATE PUBLICATION sluice FOR TABLE swapped, thereandback, unused, filtered, ruled, doomed, grown,"
-                        + " refilled, lent, widened, straitened, refolded, fence, parted WITH (publish_via_partition_root"
-                        + " = true)");
+                        + " refilled, lent, widened, straitened, refolded, fence, parted, shown, missed WITH"
+                        + " (publish_via_partition_root = true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h"));
     }
 
@@ -133,6 +136,55 @@ class SchemaChangePgTest {
             assertThat(alice.received())
                     .noneMatch(event -> event.is("error") || event.data().contains("changes_withheld"));
         }
+    }
+
+    @Test
+    void whoever_is_shown_a_column_that_changed_is_told_once_and_nobody_else() {
+        try (SseClient alice = sluice.stream(
+                sluice.token(ALICE),
+                shape("s", "shown", "") + "," + shape("some", "shown", ",\"columns\":[\"id\",\"size\"]"))) {
+            assertThat(alice.await("ready").data()).doesNotContain("\"ok\":false");
+            List<String> alters = List.of(
+                    "ALTER TABLE shown RENAME title TO heading",
+                    "ALTER TABLE shown ALTER heading TYPE text",
+                    "ALTER TABLE shown ADD COLUMN more int",
+                    "ALTER TABLE shown DROP COLUMN heading");
+            for (int id = 1; id <= alters.size(); id++) {
+                database.execute(alters.get(id - 1));
+                write("shown", id, ALICE, BOB);
+                int written = id;
+                alice.await(event -> labelled(alice, "s").contains(written)
+                        && labelled(alice, "some").contains(written));
+                assertThat(warned(alice))
+                        .hasSize(id)
+                        .allMatch(event -> event.json().get("sub").asText().equals("s"));
+            }
+            assertThat(labelled(alice, "s")).containsExactly(1, 2, 3, 4);
+            assertThat(alice.received()).noneMatch(event -> event.is("error"));
+            assertThat(alice.received().getLast().data()).doesNotContain("heading", "more");
+        }
+    }
+
+    @Test
+    void a_row_that_lacks_a_column_the_catalog_has_left_behind_is_announced() {
+        for (int round = 1; round <= 5; round++) {
+            try (SseClient alice = open(ALICE, "missed", "")) {
+                database.execute("DO $$BEGIN ALTER TABLE missed RENAME title TO heading; COMMIT;"
+                        + " INSERT INTO missed (id, owner_id, heading) VALUES (" + round + ", '" + ALICE
+                        + "', 'x'); COMMIT; ALTER TABLE missed RENAME heading TO title; COMMIT; END$$");
+                write("fence", 300 + round, ALICE, ALICE);
+
+                fenced(alice, 300 + round);
+                assertThat(labelled(alice, "s")).containsExactly(round);
+                assertThat(warned(alice)).isNotEmpty();
+            }
+        }
+    }
+
+    private static List<SseEvent> warned(SseClient stream) {
+        return stream.received().stream()
+                .filter(event -> event.is("warning") && event.data().contains("schema_changed"))
+                .toList();
     }
 
     /// What is kept up with: each time the table is emptied before the rows are written.
