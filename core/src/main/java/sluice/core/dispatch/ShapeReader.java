@@ -93,7 +93,8 @@ final class ShapeReader {
             throw new RequestException(
                     ErrorCode.RELATION_NOT_PUBLISHED,
                     "table \"" + request.schema() + "." + request.table() + "\" is not in the publication with all of"
-                            + " insert, update, delete and truncate; run ALTER PUBLICATION ... ADD TABLE");
+                            + " insert, update, delete and truncate; run ALTER PUBLICATION ... ADD TABLE, or, where"
+                            + " its partitions are, ALTER PUBLICATION ... SET (publish_via_partition_root = true)");
         }
         RequestException uneven = uneven(relation);
         if (uneven != null) {

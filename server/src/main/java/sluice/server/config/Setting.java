@@ -179,7 +179,10 @@ public enum Setting {
             "how long reading one snapshot may take; a lock on the table is waited for 2s of it at most"),
 
     MAX_PAYLOAD_BYTES(
-            Topic.CHANNELS, Kind.SIZE, "262144", "largest published payload; less than SLUICE_STREAM_QUEUE_BYTES"),
+            Topic.CHANNELS,
+            Kind.SIZE,
+            "262144",
+            "largest published payload; at most 1044480, and less than SLUICE_STREAM_QUEUE_BYTES"),
     PUBLISH_RATE(Topic.CHANNELS, Kind.COUNT, "100", "broadcasts per second per stream; `0` sets no limit"),
     PRESENCE_RATE(Topic.CHANNELS, Kind.COUNT, "5", "presence requests per window per stream; `0` sets no limit"),
     PRESENCE_WINDOW(Topic.CHANNELS, Kind.DURATION, "30s", "the window of that rate"),

@@ -1,6 +1,7 @@
 package sluice.server.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import sluice.core.dispatch.ControlRequest;
 import sluice.core.dispatch.ShapeSelection;
 import sluice.core.dispatch.ShapeSelection.Equality;
 import sluice.core.shape.FilterParser;
+import sluice.core.value.JsonLine;
 
 /// The body of a control request.
 ///
@@ -53,6 +55,17 @@ record ControlBody(@Nullable String streamId, ControlRequest request) {
         }
     }
 
+    /// The value as PostgreSQL writes it: a number with the digits it came with, a boolean as `t` or `f`.
+    private static String constant(byte[] body, String column, JsonNode value) {
+        if (value.isBoolean()) {
+            return value.booleanValue() ? "t" : "f";
+        }
+        byte[] line = value.isNumber() ? JsonLine.of(body) : null;
+        byte[] equalities = line == null ? null : JsonLine.member(line, "equalities");
+        byte[] digits = equalities == null ? null : JsonLine.member(equalities, column);
+        return digits == null ? value.asText() : new String(digits, StandardCharsets.US_ASCII);
+    }
+
     /// The body of `/admin/shapes/drop`.
     static ShapeSelection selection(byte[] body) {
         JsonNode root = JsonBody.object(body);
@@ -71,7 +84,7 @@ record ControlBody(@Nullable String streamId, ControlRequest request) {
             if (!equality.getValue().isValueNode() || equality.getValue().isNull()) {
                 throw JsonBody.bad("a value of \"equalities\" must be a string, a number or a boolean");
             }
-            wanted.add(new Equality(equality.getKey(), equality.getValue().asText()));
+            wanted.add(new Equality(equality.getKey(), constant(body, equality.getKey(), equality.getValue())));
         }
         JsonNode identity = root.get("identity");
         if (identity == null || identity.isNull()) {

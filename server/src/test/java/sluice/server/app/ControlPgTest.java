@@ -43,7 +43,10 @@ class ControlPgTest {
                 "ALTER TABLE docs ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY own ON docs FOR SELECT TO authenticated"
                         + " USING (tenant = (SELECT auth.jwt() ->> 'tenant'))",
-                "CREATE PUBLICATION sluice FOR TABLE notes, docs");
+                "CREATE TABLE priced (id int PRIMARY KEY, price numeric, sold boolean)",
+                "CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id)",
+                "CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (100)",
+                "CREATE PUBLICATION sluice FOR TABLE notes, docs, priced, parted");
         sluice = RunningSluice.on(database, Map.of("SLUICE_STREAM_QUEUE", "100000"));
     }
 
@@ -264,6 +267,37 @@ class ControlPgTest {
             assertThat(sluice.post("/admin/jwks/refresh", sluice.token(BOB, "service_role"), "")
                             .body())
                     .isEqualTo("{\"ok\":true}\n");
+        }
+    }
+
+    /// The publication names the root and sends its leaves.
+    @Test
+    void b28_a_root_that_is_published_as_its_partitions_is_refused_with_the_reason_and_a_partition_is_served() {
+        try (SseClient stream =
+                sluice.stream(sluice.token(ALICE), shape("root", "parted", "") + "," + shape("leaf", "parted_1", ""))) {
+            JsonNode results = stream.await("ready").json().get("subscriptions");
+            assertThat(results.at("/0/error/code").asText()).isEqualTo("relation_not_published");
+            assertThat(results.at("/0/error/message").asText()).contains("publish_via_partition_root = true");
+            database.execute("INSERT INTO parted VALUES (1)");
+            assertThat(change(stream, 1).data()).contains("\"sub\":\"leaf\"", "\"table\":\"parted_1\"");
+        }
+    }
+
+    @Test
+    void an_operator_names_constants_as_json_has_them() throws Exception {
+        try (SseClient stream = sluice.stream(
+                sluice.token(ALICE),
+                shape("price", "priced", ",\"filter\":\"price=eq.1.50\"") + ","
+                        + shape("sold", "priced", ",\"filter\":\"sold=eq.true\"") + ","
+                        + shape("id", "priced", ",\"filter\":\"id=eq.7\""))) {
+            assertThat(stream.await("ready").data()).doesNotContain("\"ok\":false");
+            for (String equality : List.of("\"price\": 1.50", "\"sold\":true", "\"id\":7")) {
+                String body = "{\"table\":\"priced\",\"equalities\":{" + equality + "}}";
+                assertThat(sluice.post("/admin/shapes/drop", sluice.token(BOB, "service_role"), body)
+                                .body())
+                        .as(equality)
+                        .isEqualTo("{\"dropped\":1}\n");
+            }
         }
     }
 

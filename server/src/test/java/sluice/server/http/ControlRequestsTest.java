@@ -336,7 +336,7 @@ class ControlRequestsTest {
                         List.of(
                                 new ShapeSelection.Equality("project", "p"),
                                 new ShapeSelection.Equality("level", "7"),
-                                new ShapeSelection.Equality("open", "true")),
+                                new ShapeSelection.Equality("open", "t")),
                         "u",
                         "r"));
     }
