@@ -172,8 +172,17 @@ final class ShapeReader {
         }
         for (int key : relation.keyColumns()) {
             Column column = relation.column(key);
-            if (grants.covers(key) && column != null && isPublished(relation, column)) {
+            if (column == null) {
+                continue;
+            }
+            if (grants.covers(key) && isPublished(relation, column)) {
                 attnums.add(key);
+                continue;
+            }
+            // rows without their key cannot be told apart, whether or not it was asked for
+            List<String> left = grants.covers(key) ? notPublished : notGranted;
+            if (!left.contains(column.name())) {
+                left.add(column.name());
             }
         }
         return new Visible(Projection.of(relation, attnums, catalog), notGranted, notPublished);

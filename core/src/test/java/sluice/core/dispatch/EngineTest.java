@@ -21,7 +21,9 @@ import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.resume.ResumeBuffer;
+import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.ShapeRequest.Transitions;
+import sluice.core.shape.SubscriptionRequest;
 import sluice.core.stream.CloseReason;
 import sluice.core.transaction.Change;
 import sluice.core.value.Oid;
@@ -396,6 +398,30 @@ class EngineTest {
         assertThat(stream.changes()).hasSize(1).first().asString().doesNotContain("secret");
         assertThat(spy.frames.getFirst()).contains("column_not_granted");
         assertThat(nested.frames.getFirst()).contains("column_not_granted", "body");
+    }
+
+    @Test
+    void a_key_that_the_role_may_not_read_is_named_as_left_out_though_nobody_asked_for_it() {
+        world.moveRights("r2", List.of(2, 3));
+        reloadEverything();
+        var stream = world.open(
+                "alice",
+                new SubscriptionRequest(
+                        "a",
+                        new ShapeRequest(
+                                "public",
+                                "notes",
+                                null,
+                                List.of("body"),
+                                null,
+                                Transitions.NOT_REPORTED,
+                                List.of()),
+                        null));
+
+        world.commit(insert("1", "alice", "x"));
+
+        assertThat(stream.frames.getFirst()).contains("columns_not_granted", "columns left out: id");
+        assertThat(stream.changes()).hasSize(1).first().asString().contains("\"record\":{\"body\":\"x\"}");
     }
 
     @Test
