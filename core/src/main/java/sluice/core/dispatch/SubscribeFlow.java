@@ -38,7 +38,9 @@ import sluice.core.stream.StreamState;
 /// waits until these are decided, and has another turn where one of them was refused, a few times.
 final class SubscribeFlow {
     private static final int RESTARTS_MAX = 5;
-    static final int TURNS_MAX = 5;
+
+    /// However often it begins again, so that the request is answered in bounded time.
+    static final int FURTHER_TURNS_MAX = 4;
 
     /// What the flow needs of the engine.
     interface Engine {
@@ -169,7 +171,7 @@ final class SubscribeFlow {
     /// The entries that are being decided, of which so many were let through to be asked about.
     private List<Entry> turn = List.of();
     private int admitted;
-    private int turns;
+    private int furtherTurns;
     private final Instant startedAt;
 
     /// @param stream being opened, or open
@@ -277,7 +279,6 @@ final class SubscribeFlow {
             fresh.add(new Entry(request));
         }
         entries = fresh;
-        turns = 0;
         joining.begin(caller);
         take(fresh, new Accepted());
     }
@@ -285,7 +286,6 @@ final class SubscribeFlow {
     private void take(List<Entry> next, Accepted accepted) {
         turn = next;
         admitted = 0;
-        turns++;
         shapesDecided = false;
         for (Entry entry : next) {
             try {
@@ -316,9 +316,10 @@ final class SubscribeFlow {
                 accepted.add(entry.request());
             }
         }
-        if (waiting.isEmpty() || granted == admitted || turns == TURNS_MAX) {
+        if (waiting.isEmpty() || granted == admitted || furtherTurns == FURTHER_TURNS_MAX) {
             return false;
         }
+        furtherTurns++;
         waiting.forEach(Entry::anotherTurn);
         take(waiting, accepted);
         return true;

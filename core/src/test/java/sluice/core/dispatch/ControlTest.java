@@ -127,7 +127,7 @@ class ControlTest {
         List<String> codes = codes(ask("alice", subscribe(shapes("b", 1_000))));
         assertThat(codes.subList(0, 100)).containsOnly("shape_not_authorized");
         assertThat(codes.subList(100, 1_000)).containsOnly("too_many_shapes");
-        assertThat(world.plannedFor).hasSize(20 * SubscribeFlow.TURNS_MAX);
+        assertThat(world.plannedFor).hasSize(20 * (1 + SubscribeFlow.FURTHER_TURNS_MAX));
     }
 
     /// Refuses so many rules, and grants those after them.
