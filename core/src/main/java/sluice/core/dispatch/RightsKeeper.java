@@ -463,6 +463,9 @@ final class RightsKeeper {
                 }
                 Projection projection =
                         subscription.ofOldColumns(asking.visible().projection());
+                if (ShownColumns.printOtherwise(subscription.projection(), projection)) {
+                    subscription.columnsMoved();
+                }
                 subscription.resolved(rule, asking.filter(), table == null ? projection : table.shared(projection));
                 host.metrics()
                         .resolved(

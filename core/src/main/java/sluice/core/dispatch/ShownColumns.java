@@ -8,6 +8,7 @@ import sluice.core.catalog.Relation;
 import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.shape.Projection;
 import sluice.core.stream.Subscription;
+import sluice.core.value.PgType;
 
 /// Whether the columns a subscription shows are still those its client knows.
 final class ShownColumns {
@@ -30,6 +31,47 @@ final class ShownColumns {
             if (before.column(column.attnum()) == null
                     && now.grants(role).covers(column.attnum())
                     && ShapeReader.isPublished(now, column)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether values that were sent have another text by now, because their type is another: a label has another
+    /// name, a composite another attribute. A label that was added changes nothing that was sent.
+    static boolean printOtherwise(Projection before, Projection now) {
+        for (Projection.Entry known : before.entries()) {
+            for (Projection.Entry entry : now.entries()) {
+                if (entry.attnum() == known.attnum() && printsOtherwise(known.type(), entry.type())) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static boolean printsOtherwise(PgType before, PgType now) {
+        PgType was = before.undomained();
+        PgType is = now.undomained();
+        if (was instanceof PgType.Enumeration old && is instanceof PgType.Enumeration known) {
+            return !known.labels().containsAll(old.labels());
+        }
+        if (was instanceof PgType.Array old && is instanceof PgType.Array known) {
+            return printsOtherwise(old.element(), known.element());
+        }
+        if (was instanceof PgType.Composite old && is instanceof PgType.Composite known) {
+            return printsOtherwise(old.attributes(), known.attributes());
+        }
+        return was.oid() != is.oid();
+    }
+
+    private static boolean printsOtherwise(List<PgType.Attribute> before, List<PgType.Attribute> now) {
+        if (before.size() != now.size()) {
+            return true;
+        }
+        for (int i = 0; i < before.size(); i++) {
+            if (!before.get(i).name().equals(now.get(i).name())
+                    || printsOtherwise(before.get(i).type(), now.get(i).type())) {
                 return true;
             }
         }

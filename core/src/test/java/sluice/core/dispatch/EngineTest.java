@@ -409,13 +409,7 @@ class EngineTest {
                 new SubscriptionRequest(
                         "a",
                         new ShapeRequest(
-                                "public",
-                                "notes",
-                                null,
-                                List.of("body"),
-                                null,
-                                Transitions.NOT_REPORTED,
-                                List.of()),
+                                "public", "notes", null, List.of("body"), null, Transitions.NOT_REPORTED, List.of()),
                         null));
 
         world.commit(insert("1", "alice", "x"));

@@ -209,6 +209,8 @@ class PublicCasesPgTest {
             assertThat(labelled(alice, "from")).containsExactly(3);
             assertThat(labelled(alice, "listed")).containsExactly(1, 3);
 
+            assertThat(alice.received()).noneMatch(event -> event.data().contains("schema_changed"));
+
             database.execute("ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'");
             assertThat(alice.await("error").data()).contains("\"sub\":\"sad\"", "schema_changed");
             database.execute(
@@ -223,6 +225,11 @@ class PublicCasesPgTest {
             assertThat(alice.received())
                     .anyMatch(event -> event.data().contains("\"id\":4,\"m\":\"blue\",\"d\":\"blue\""))
                     .noneMatch(event -> event.data().contains("changes_withheld"));
+            // rows that were sent with the label have another text now, and no change says so
+            assertThat(alice.received().stream()
+                            .filter(event -> event.is("warning") && event.data().contains("schema_changed"))
+                            .map(event -> event.json().get("sub").asText()))
+                    .containsExactlyInAnyOrder("all", "below", "from", "listed");
 
             try (SseClient late = open(ALICE, "moods", ",\"initial\":\"snapshot\"")) {
                 late.await("live");
