@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import sluice.core.dispatch.NewestImages.Newer;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.StreamEvent;
 import sluice.core.resume.BufferedCommit;
@@ -17,6 +18,7 @@ import sluice.core.stream.FrameSink;
 import sluice.core.stream.StreamState;
 import sluice.core.stream.Subscription;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptKeys;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.TransactionSnapshot;
 
@@ -57,6 +59,7 @@ final class CatchUp {
     private final EngineSettings settings;
     private final ResumeBuffer buffer;
     private final PieceReads pieces;
+    private final KeyReads keys;
     private final Map<StreamState, Lanes> lanesByStream = new LinkedHashMap<>();
     private final ArrayDeque<StreamState> ready = new ArrayDeque<>();
     private int budget;
@@ -68,6 +71,7 @@ final class CatchUp {
         this.pieces = new PieceReads(ports.effects(), ports.requestIds());
         this.settings = settings;
         this.buffer = buffer;
+        this.keys = new KeyReads(ports.effects(), ports.requestIds(), buffer);
     }
 
     /// The stream gets this commit and those after it from the buffer.
@@ -178,6 +182,14 @@ final class CatchUp {
         }
     }
 
+    /// It was read which rows a spilled commit changed.
+    ///
+    /// @param read null when they are too many, or could not be read
+    void keysRead(long readId, @Nullable KeptKeys read) {
+        keys.answered(readId, read);
+        List.copyOf(lanesByStream.keySet()).forEach(this::wake);
+    }
+
     void forget(Subscription subscription) {
         Lanes lanes = lanesByStream.get(subscription.stream());
         if (lanes != null) {
@@ -219,11 +231,7 @@ final class CatchUp {
     private boolean advance(Lanes lanes, Lane lane, Instant now) {
         StreamState stream = lane.stream();
         if (!hasRoom(lane)) {
-            pieces.look(lane, PieceReads.Progress.STALLED);
-            if (stream.queuedFrames() > 0) {
-                stream.handle().tellWhenDrained();
-            }
-            // else it waits for answers, and is looked at with each tick
+            stall(lane);
             return false;
         }
         BufferedCommit commit = lane.commit();
@@ -240,20 +248,62 @@ final class CatchUp {
             lane.begin(commit, buffer, images);
         }
         if (lane.isAtStart() && !fits(lane)) {
+            stall(lane);
+            return false;
+        }
+        if (!seesNewer(lane, commit)) {
             pieces.look(lane, PieceReads.Progress.STALLED);
-            stream.handle().tellWhenDrained();
             return false;
         }
         if (lane.needsPiece()) {
             pieces.ask(lane);
             return false;
         }
+        return advance(lane, commit, now);
+    }
+
+    /// The reader waits for its client; or for answers, and is looked at with each tick: a queue that is empty would
+    /// say at once that it has drained.
+    private void stall(Lane lane) {
+        StreamState stream = lane.stream();
+        pieces.look(lane, PieceReads.Progress.STALLED);
+        if (stream.queuedFrames() > 0) {
+            stream.handle().tellWhenDrained();
+        }
+    }
+
+    /// Whether the reader may go on, as far as it has to know which rows later commits changed. It is told if nobody
+    /// will; in the middle of a commit what cannot be known is withheld, since a commit is never torn.
+    private boolean seesNewer(Lane lane, BufferedCommit commit) {
+        List<TableState> probed = new ArrayList<>(0);
+        for (int oid : lane.probedOids()) {
+            TableState table = host.table(oid);
+            if (table != null) {
+                probed.add(table);
+            }
+        }
+        return switch (keys.after(commit.number(), probed)) {
+            case ALL -> true;
+            case SOON -> false;
+            case NEVER -> {
+                if (lane.isAtStart()) {
+                    tellGone(lane, "which rows a large commit changed again is not known");
+                }
+                yield !lane.isAtStart();
+            }
+        };
+    }
+
+    /// @return whether the stream can go on at once
+    private boolean advance(Lane lane, BufferedCommit commit, Instant now) {
+        StreamState stream = lane.stream();
         lane.recipient().replays(commit.lsn());
         dispatch.beginReplay(commit, now);
+        boolean paced = false;
         for (Change change = lane.peek();
-                change != null && budget > 0 && stream.isOpen() && hasRoom(lane);
+                change != null && budget > 0 && stream.isOpen() && hasRoom(lane) && !paced;
                 change = lane.peek()) {
-            give(lane, commit.number(), change);
+            paced = !give(lane, commit.number(), change, now);
             budget--;
         }
         for (Lane.Broadcast broadcast = lane.peekBroadcast();
@@ -263,21 +313,31 @@ final class CatchUp {
             lane.broadcastDone();
             budget--;
         }
-        pieces.look(lane, PieceReads.Progress.GOES_ON);
+        pieces.look(lane, paced ? PieceReads.Progress.STALLED : PieceReads.Progress.GOES_ON);
         if (lane.commit() == null) {
             lane.recipient().replays(null);
             leaveFile(lane);
         }
         dispatch.endReplay();
-        return stream.isOpen();
+        // what may be asked of PostgreSQL in a second is asked with the ticks
+        return stream.isOpen() && !paced;
     }
 
-    private void give(Lane lane, long number, Change change) {
+    /// @return false when PostgreSQL has been asked enough for now
+    private boolean give(Lane lane, long number, Change change, Instant now) {
+        long most = eventsRoom(lane);
+        if (lane.isNextProbed()) {
+            most = Math.min(most, dispatch.probes().spare(now));
+        }
+        if (most == 0) {
+            return false;
+        }
         TableState table = host.table(change.relation().oid());
         dispatch.replay(
                 change,
-                lane.takeReaders(eventsRoom(lane)),
-                () -> table != null && lane.isSuperseded(change, number, table, buffer));
+                lane.takeReaders(most),
+                () -> table == null ? Newer.UNKNOWN : lane.newer(change, number, table, buffer));
+        return true;
     }
 
     private boolean hasRoom(Lane lane) {
@@ -312,7 +372,7 @@ final class CatchUp {
     }
 
     private boolean fellOut(Lane lane) {
-        if (!lane.isAtStart() || lane.isWithin(buffer)) {
+        if (!lane.isAtStart() || (lane.isWithin(buffer) && !lane.hasLostSight())) {
             return false;
         }
         tellGone(

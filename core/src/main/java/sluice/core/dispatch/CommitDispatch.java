@@ -2,11 +2,12 @@ package sluice.core.dispatch;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
 import sluice.core.catalog.Role;
+import sluice.core.dispatch.NewestImages.Newer;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.WarningCode;
 import sluice.core.event.Delivery;
@@ -41,7 +42,7 @@ final class CommitDispatch implements Probes.Listener {
     /// Stands where no commit has been dispatched.
     static final BufferedCommit NONE = new BufferedCommit(0, new Xid(0), Lsn.ZERO, Instant.EPOCH);
 
-    private static final BooleanSupplier NEVER = () -> false;
+    private static final Supplier<Newer> NEWEST = () -> Newer.NO;
 
     /// What the dispatch needs of the engine.
     interface Host extends CrossChecks.Host, Leases.Host {
@@ -94,7 +95,7 @@ final class CommitDispatch implements Probes.Listener {
     private boolean open;
     private boolean encoderOnCommit;
     private boolean replaying;
-    private BooleanSupplier superseded = NEVER;
+    private Supplier<Newer> newer = NEWEST;
 
     private @Nullable TableState table;
     private @Nullable Change change;
@@ -190,12 +191,12 @@ final class CommitDispatch implements Probes.Listener {
     /// One change of the commit being replayed.
     ///
     /// @param subscriptions of one stream, each on the change's table
-    /// @param newer whether a later commit changed the row again
-    void replay(Change next, List<Subscription> subscriptions, BooleanSupplier newer) {
+    /// @param newerImage whether a later commit changed the row again
+    void replay(Change next, List<Subscription> subscriptions, Supplier<Newer> newerImage) {
         if (take(next) == null) {
             return;
         }
-        superseded = newer;
+        newer = newerImage;
         for (Subscription subscription : subscriptions) {
             if (next instanceof Change.Truncate) {
                 truncate(subscription);
@@ -207,7 +208,7 @@ final class CommitDispatch implements Probes.Listener {
 
     void endReplay() {
         replaying = false;
-        superseded = NEVER;
+        newer = NEWEST;
         finish();
     }
 
@@ -408,8 +409,9 @@ final class CommitDispatch implements Probes.Listener {
     private void probe(Subscription subscription, HeldEvent event) {
         ProbedForm form = judge.probedForm();
         // PostgreSQL is asked about the row as it is now: only its newest image may be asked about
-        if (subscription.rule().decision() instanceof Rule.Decision.Probed && superseded.getAsBoolean()) {
-            if (form.hidden() == ProbedForm.Hidden.MAY_HAVE_LEFT) {
+        Newer later = subscription.rule().decision() instanceof Rule.Decision.Probed ? newer.get() : Newer.NO;
+        if (later != Newer.NO) {
+            if (later == Newer.UNKNOWN || form.hidden() == ProbedForm.Hidden.MAY_HAVE_LEFT) {
                 withhold(subscription, ChangedRow.operation(event.change()));
             }
             return;

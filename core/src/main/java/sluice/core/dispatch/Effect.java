@@ -58,6 +58,12 @@ public sealed interface Effect {
     /// Read one piece of a spilled commit; answered by {@link Input.PieceRead}, whatever comes of it.
     record ReadPiece(long readId, KeptCommit kept, int piece) implements Effect {}
 
+    /// Which rows of the table did a spilled commit change? Reads all that it has of the table; answered by {@link
+    /// Input.KeysRead}, whatever comes of it. One at a time.
+    ///
+    /// @param most more than so many are not of use
+    record ReadKeys(long readId, KeptCommit kept, Relation relation, int most) implements Effect {}
+
     /// Answers wait for the log to pass them, and nobody commits: have it move. Nothing comes back.
     record MoveLog() implements Effect {}
 

@@ -192,6 +192,7 @@ public final class Engine
             case Input.SnapshotRead(var id, var outcome) -> feeds.read(id, outcome);
             case Input.SnapshotRows(var id, var rows) -> feeds.rows(id, rows);
             case Input.PieceRead(var id, var changes) -> feeds.catchUp().pieceRead(id, changes);
+            case Input.KeysRead(var id, var keys) -> feeds.catchUp().keysRead(id, keys);
         }
     }
 

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import sluice.core.authorization.Rule;
 import sluice.core.dispatch.EngineMetrics.Resumed;
 import sluice.core.error.ErrorCode;
 import sluice.core.event.EventBody;
@@ -217,11 +216,6 @@ final class Feeds {
             return Resumed.NO;
         }
         BufferedPart first = buffer.next(table.relation().oid(), lsn);
-        if (first != null
-                && subscription.rule().decision() instanceof Rule.Decision.Probed
-                && buffer.hasFile(table.relation().oid(), first.commit().number())) {
-            return Resumed.NO;
-        }
         if (first != null) {
             subscription.startsWith(first.commit().number());
         }

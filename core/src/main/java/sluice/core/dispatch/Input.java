@@ -15,6 +15,7 @@ import sluice.core.stream.CloseReason;
 import sluice.core.stream.StreamHandle;
 import sluice.core.stream.StreamState.Framing;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptKeys;
 import sluice.core.transaction.WalEvent;
 import sluice.core.wal.Lsn;
 
@@ -74,6 +75,11 @@ public sealed interface Input {
     ///
     /// @param changes in delivery order; null when they could not be read
     record PieceRead(long readId, @Nullable List<Change> changes) implements Input {}
+
+    /// An answer to {@link Effect.ReadKeys}.
+    ///
+    /// @param keys null when they could not be read, or are too many
+    record KeysRead(long readId, @Nullable KeptKeys keys) implements Input {}
 
     /// An answer to {@link Effect.TakeRows}.
     ///

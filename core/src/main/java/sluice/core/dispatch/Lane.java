@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.Rule;
+import sluice.core.dispatch.NewestImages.Newer;
 import sluice.core.resume.BufferedBroadcast;
 import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.BufferedFile;
@@ -34,6 +35,8 @@ final class Lane {
         NET,
         EVERY
     }
+
+    private static final KeptCommit.Span NO_PIECES = new KeptCommit.Span(0, 0);
 
     private record Placed(int place, Change change) {}
 
@@ -62,7 +65,11 @@ final class Lane {
 
     private int piece;
     private boolean hasPiece;
+    private KeptCommit.Span pieces = NO_PIECES;
     private boolean givenOfCommit;
+
+    /// A row was passed over, because nobody knows any more whether a later commit changed it.
+    private boolean lostSight;
 
     /// Who has still to be given the next change; null before anybody was.
     private @Nullable ArrayDeque<Subscription> readersLeft;
@@ -161,7 +168,7 @@ final class Lane {
     }
 
     private boolean changesDone() {
-        return done == changes.size() && (file == null || piece == file.kept().pieces());
+        return done == changes.size() && (file == null || piece == pieces.to());
     }
 
     private void endIfDone() {
@@ -183,9 +190,9 @@ final class Lane {
 
     /// Goes to the first piece from here on that has something for its readers.
     private void toPiece(int from) {
-        BufferedFile pieces = file();
+        KeptCommit kept = file().kept();
         piece = from;
-        while (piece < pieces.kept().pieces() && !isForReaders(pieces.kept())) {
+        while (piece < pieces.to() && !isForReaders(kept)) {
             piece++;
         }
         changes = List.of();
@@ -204,7 +211,7 @@ final class Lane {
 
     /// Whether it cannot go on without its next piece.
     boolean needsPiece() {
-        return file != null && !hasPiece && piece < file.kept().pieces();
+        return file != null && !hasPiece && piece < pieces.to();
     }
 
     boolean hasPiece() {
@@ -273,11 +280,6 @@ final class Lane {
             if (!buffer.reaches(subscription.relationOid(), from)) {
                 return false;
             }
-            // whether a row is its newest image nobody can say without reading the file
-            if (subscription.rule().decision() instanceof Rule.Decision.Probed
-                    && buffer.hasFile(subscription.relationOid(), from)) {
-                return false;
-            }
         }
         for (ChannelSubscription joined : channels()) {
             if (!buffer.reaches(joined.channel(), Math.max(next, joined.firstCommit()))) {
@@ -322,11 +324,13 @@ final class Lane {
         }
         givenOfCommit = false;
         List<Placed> placed = new ArrayList<>();
-        for (int oid : readersByOid.keySet()) {
+        for (int oid : List.copyOf(readersByOid.keySet())) {
             BufferedPart part = buffer.next(oid, upcoming.number());
             if (part != null && part.commit().number() == upcoming.number()) {
                 file = part.file();
                 place(part, images, placed);
+            } else {
+                readersByOid.remove(oid);
             }
         }
         if (readersByOid.size() > 1) {
@@ -351,7 +355,10 @@ final class Lane {
         }
         if (file != null) {
             file.retain();
-            toPiece(0);
+            pieces = images == Images.EVERY
+                    ? file.kept().everyImage()
+                    : file.kept().net();
+            toPiece(pieces.from());
             // nobody knows before it is read, so it has the queue to itself
             eventsMax = Integer.MAX_VALUE;
             endIfDone();
@@ -381,13 +388,39 @@ final class Lane {
         }
     }
 
-    /// Whether a later commit in the buffer changed the row again.
+    /// The tables of the commit under way of whose rows some are PostgreSQL's to decide.
+    List<Integer> probedOids() {
+        List<Integer> probed = new ArrayList<>(0);
+        readersByOid.forEach((oid, readers) -> {
+            if (readers.stream().anyMatch(Lane::isProbed)) {
+                probed.add(oid);
+            }
+        });
+        return probed;
+    }
+
+    /// Whether PostgreSQL decides the next change for somebody.
+    boolean isNextProbed() {
+        return readers(changes.get(done)).stream().anyMatch(Lane::isProbed);
+    }
+
+    private static boolean isProbed(Subscription subscription) {
+        return subscription.rule().decision() instanceof Rule.Decision.Probed;
+    }
+
+    /// Whether a later commit changed the row again.
     ///
     /// @param number of the commit the change is of
-    boolean isSuperseded(Change change, long number, TableState table, ResumeBuffer buffer) {
-        return buffer.hasFile(table.relation().oid(), number + 1)
-                || newestByOid
-                        .computeIfAbsent(table.relation().oid(), _ -> new NewestImages(table, number))
-                        .isAfter(change, number, buffer);
+    Newer newer(Change change, long number, TableState table, ResumeBuffer buffer) {
+        Newer newer = newestByOid
+                .computeIfAbsent(table.relation().oid(), _ -> new NewestImages(table, number))
+                .after(change, number, buffer);
+        lostSight |= newer == Newer.UNKNOWN;
+        return newer;
+    }
+
+    /// Whether a row was passed over, because nobody knows any more whether a later commit changed it.
+    boolean hasLostSight() {
+        return lostSight;
     }
 }

@@ -8,10 +8,21 @@ import sluice.core.pgoutput.Tuple;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptKeys;
 
 /// Which commit in the buffer changed each row of a table last, for readers whose questions are answered about the
-/// present. As many keys as the buffer has changes of the table. Owned by the engine's thread.
+/// present. As many keys as the buffer has changes of the table in memory; of what lies in files {@link KeyReads}
+/// knows. Owned by the engine's thread.
 final class NewestImages {
+    /// What is known of a row of a commit.
+    enum Newer {
+        NO,
+        /// A later commit changed it again.
+        YES,
+        /// A later commit is not in the buffer any more, or nobody knows which rows it changed.
+        UNKNOWN
+    }
+
     private final TableState table;
     private final Map<String, Long> lastByKey = new HashMap<>();
     private long scannedBefore;
@@ -24,7 +35,30 @@ final class NewestImages {
     }
 
     /// Whether a commit after this one changed the row.
-    boolean isAfter(Change change, long number, ResumeBuffer buffer) {
+    Newer after(Change change, long number, ResumeBuffer buffer) {
+        int oid = table.relation().oid();
+        if (!buffer.reaches(oid, number + 1)) {
+            return Newer.UNKNOWN;
+        }
+        for (BufferedPart part : buffer.inFiles(oid, number + 1)) {
+            Newer inFile = inFile(part, change);
+            if (inFile != Newer.NO) {
+                return inFile;
+            }
+        }
+        return isAfter(change, number, buffer) ? Newer.YES : Newer.NO;
+    }
+
+    private Newer inFile(BufferedPart part, Change change) {
+        KeptKeys keys = part.keys();
+        Tuple row = ChangedRow.newTuple(change);
+        if (keys == null || !keys.areOf(table.relation()) || row == null) {
+            return Newer.UNKNOWN;
+        }
+        return keys.mayHold(table.mapping(change.relation()), row) ? Newer.YES : Newer.NO;
+    }
+
+    private boolean isAfter(Change change, long number, ResumeBuffer buffer) {
         scan(buffer);
         Tuple row = ChangedRow.newTuple(change);
         if (anyRow > number || row == null) {

@@ -148,11 +148,23 @@ final class Probes {
         return true;
     }
 
-    private boolean admits(Instant now) {
+    /// How many more may be asked about rows that can wait: half of the bounds is for those that cannot.
+    int spare(Instant now) {
+        beginSecond(now);
+        int ofSecond = (settings.probesPerSecondMax() + 1) / 2 - askedThisSecond;
+        int atOnce = (settings.probesOutstandingMax() + 1) / 2 - outstanding();
+        return unseen.isOverrun() ? 0 : Math.max(0, Math.min(ofSecond, atOnce));
+    }
+
+    private void beginSecond(Instant now) {
         if (now.getEpochSecond() != second) {
             second = now.getEpochSecond();
             askedThisSecond = 0;
         }
+    }
+
+    private boolean admits(Instant now) {
+        beginSecond(now);
         if (askedThisSecond >= settings.probesPerSecondMax()) {
             return false;
         }

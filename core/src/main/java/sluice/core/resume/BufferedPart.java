@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import sluice.core.transaction.Change;
+import sluice.core.transaction.KeptKeys;
 
 /// What one commit did to one table. Immutable but for its place in the buffer, so whoever reads it may go on when
 /// the buffer has let go of it.
@@ -15,6 +16,8 @@ public final class BufferedPart extends BufferedEntry {
     private final List<Change> everyImage = new ArrayList<>(0);
     private final List<Integer> imagePlaces = new ArrayList<>(0);
     private @Nullable BufferedFile file;
+    private @Nullable KeptKeys keys;
+    private boolean keysUnknown;
     private boolean spared;
 
     BufferedPart(BufferedCommit commit, int relationOid, Instant keptAt) {
@@ -34,6 +37,24 @@ public final class BufferedPart extends BufferedEntry {
     void liesIn(BufferedFile kept) {
         file = kept;
         kept.retain();
+    }
+
+    /// Which rows it changed, of a part that lies in a file and of which somebody had to know.
+    public @Nullable KeptKeys keys() {
+        return keys;
+    }
+
+    void know(KeptKeys rows) {
+        keys = rows;
+    }
+
+    /// Nobody will know which rows it changed: they are too many, or cannot be read.
+    public void refuseKeys() {
+        keysUnknown = true;
+    }
+
+    public boolean refusesKeys() {
+        return keysUnknown;
     }
 
     /// Net images, in delivery order; none when they lie in a file.

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.Tuple;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.KeptCommit;
+import sluice.core.transaction.KeptKeys;
 import sluice.core.transaction.Transaction;
 import sluice.core.wal.Lsn;
 
@@ -54,8 +55,8 @@ public final class ResumeBuffer {
 
         long goneBefore;
 
-        /// Of the last commit that lies in a file, for as long as that is kept.
-        long lastInFile = -1;
+        /// Those that lie in files, oldest first.
+        final ArrayDeque<BufferedPart> inFiles = new ArrayDeque<>(0);
     }
 
     private final Bounds bounds;
@@ -97,7 +98,9 @@ public final class ResumeBuffer {
     public void restart(Lsn position, long number) {
         for (Track<BufferedPart> table : tablesByOid.values()) {
             while (table.entries.size() > 0) {
-                letGo(table.entries.removeFirst());
+                BufferedPart first = table.entries.removeFirst();
+                first.evicted();
+                letGo(first);
             }
         }
         tablesByOid.clear();
@@ -178,9 +181,27 @@ public final class ResumeBuffer {
         }
         for (BufferedPart part : parts) {
             add(part);
-            table(part.relationOid()).lastInFile = commit.number();
+            table(part.relationOid()).inFiles.addLast(part);
         }
         fit();
+    }
+
+    /// Of a part that lies in a file it is known now which rows it changed. That takes its room.
+    public void know(BufferedPart part, KeptKeys keys) {
+        if (!part.isInBuffer()) {
+            return;
+        }
+        KeptKeys before = part.keys();
+        long more = keys.weightBytes() - (before == null ? 0 : before.weightBytes());
+        part.know(keys);
+        part.weigh(part.weightBytes() + more);
+        weightBytes += more;
+        fit();
+    }
+
+    /// As many rows of one part as this may be known: a quarter of the budget.
+    public int keysMax() {
+        return (int) Math.min(Integer.MAX_VALUE / 2, bounds.bytesMax() / 32);
     }
 
     /// Somebody does not need the file any more.
@@ -192,6 +213,7 @@ public final class ResumeBuffer {
 
     private void letGo(BufferedEntry entry) {
         if (entry instanceof BufferedPart part && part.file() != null) {
+            table(part.relationOid()).inFiles.remove(part);
             release(part.file());
         }
     }
@@ -378,10 +400,19 @@ public final class ResumeBuffer {
         return number >= (table == null ? startsBefore : table.goneBefore);
     }
 
-    /// Whether changes of the table in a commit with this number or a later one lie in a file.
-    public boolean hasFile(int oid, long number) {
+    /// The parts of the table in commits with this number and later ones that lie in files.
+    public List<BufferedPart> inFiles(int oid, long number) {
         Track<BufferedPart> table = tablesByOid.get(oid);
-        return table != null && table.lastInFile >= number;
+        if (table == null || table.inFiles.isEmpty()) {
+            return List.of();
+        }
+        List<BufferedPart> parts = new ArrayList<>(1);
+        for (BufferedPart part : table.inFiles) {
+            if (part.commit().number() >= number) {
+                parts.add(part);
+            }
+        }
+        return parts;
     }
 
     /// The first part of the table in a commit with this number or a later one.

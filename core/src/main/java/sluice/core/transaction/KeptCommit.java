@@ -5,10 +5,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Relation;
 import sluice.core.transaction.ImageLog.Logged;
 
 /// The net changes of a spilled commit, in delivery order, kept in a file for those who could not take them when they
-/// were dispatched. Made on the reader's thread; immutable from then on, and read on any.
+/// were dispatched; before them every image, where some are given those. Made on the reader's thread; immutable from
+/// then on, and read on any.
 public final class KeptCommit {
     /// Bytes of a piece, about: it is read and held whole.
     static final int PIECE_BYTES = 64 * 1024;
@@ -19,15 +21,34 @@ public final class KeptCommit {
     private final SpillStore.Kept file;
     private final SpillCodecs codecs;
     private final List<Piece> pieces;
+    private final int netFrom;
 
-    private KeptCommit(SpillStore.Kept file, SpillCodecs codecs, List<Piece> pieces) {
+    private KeptCommit(SpillStore.Kept file, SpillCodecs codecs, List<Piece> pieces, int netFrom) {
         this.file = file;
         this.codecs = codecs;
         this.pieces = pieces;
+        this.netFrom = netFrom;
     }
 
+    /// Some of the pieces.
+    ///
+    /// @param from the first
+    /// @param to one past the last
+    public record Span(int from, int to) {}
+
+    /// How many pieces there are in all.
     public int pieces() {
         return pieces.size();
+    }
+
+    /// The pieces of the net changes.
+    public Span net() {
+        return new Span(netFrom, pieces.size());
+    }
+
+    /// The pieces of every image, in the order of the log; of the net changes where only those are kept.
+    public Span everyImage() {
+        return netFrom == 0 ? net() : new Span(0, netFrom);
     }
 
     /// Whether a piece has changes of the table.
@@ -50,6 +71,25 @@ public final class KeptCommit {
         return changes;
     }
 
+    /// Which rows of the table it changed. Reads all pieces that touch the table, one at a time.
+    ///
+    /// @param table as the catalog has it: its key counts
+    /// @return null when they are more than `most`
+    /// @throws SpillException when it cannot be read
+    public @Nullable KeptKeys keys(Relation table, int most) {
+        KeptKeys.Collecting keys = new KeptKeys.Collecting(table, most);
+        for (int piece = netFrom; piece < pieces.size(); piece++) {
+            if (touches(piece, table.oid())) {
+                for (Change change : read(piece)) {
+                    if (change.relation().oid() == table.oid() && !keys.add(change)) {
+                        return null;
+                    }
+                }
+            }
+        }
+        return keys.finish();
+    }
+
     /// Gives the file's space back. Safe to say twice.
     public void delete() {
         file.delete();
@@ -66,6 +106,7 @@ public final class KeptCommit {
         private int changes;
         private long position;
         private boolean givenUp;
+        private int netFrom;
 
         Writer(SpillStore.Keeping file, long pieceBytes) {
             this.file = file;
@@ -73,7 +114,21 @@ public final class KeptCommit {
             clear();
         }
 
+        /// Every image, before the first net change.
+        void addImages(List<Change> chunk) {
+            write(chunk);
+            if (changes > 0 && !givenUp) {
+                endPiece();
+            }
+            netFrom = pieces.size();
+        }
+
+        /// Net changes.
         void add(List<Change> chunk) {
+            write(chunk);
+        }
+
+        private void write(List<Change> chunk) {
             for (Change change : chunk) {
                 if (givenUp) {
                     return;
@@ -118,7 +173,7 @@ public final class KeptCommit {
                 return null;
             }
             givenUp = true;
-            return new KeptCommit(file.finish(), codecs, pieces);
+            return new KeptCommit(file.finish(), codecs, pieces, netFrom);
         }
 
         /// Forgets it, unless it is finished.

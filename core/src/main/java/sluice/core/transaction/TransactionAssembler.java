@@ -388,8 +388,7 @@ public final class TransactionAssembler {
             this.spilled = spilled;
             this.everyImage = everyImage;
             this.messages = messages;
-            // roles that bypass row-level security would miss the images between
-            SpillStore.Keeping keeping = spilled == null || everyImage != null ? null : store.keep();
+            SpillStore.Keeping keeping = spilled == null ? null : store.keep();
             long pieceBytes = Math.min(KeptCommit.PIECE_BYTES, bounds.chunkBytesMax());
             this.kept = keeping == null ? null : new KeptCommit.Writer(keeping, pieceBytes);
         }
@@ -408,6 +407,9 @@ public final class TransactionAssembler {
             if (stage == Stage.EVERY_IMAGE) {
                 long weight = log == null ? 0 : fill(changes, log::next);
                 if (!changes.isEmpty()) {
+                    if (kept != null) {
+                        kept.addImages(changes);
+                    }
                     return new WalEvent.SpilledImages(changes, weight);
                 }
                 stage = Stage.TRUNCATES;

@@ -38,7 +38,7 @@ public sealed interface WalEvent {
     /// A bounded piece of the spilled commit, in delivery order.
     record SpilledChunk(List<Change> changes, long weightBytes) implements WalEvent {}
 
-    /// @param kept its net changes, for those who could not take them; null when they are not kept
+    /// @param kept its changes, for those who could not take them; null when they are not kept
     record SpilledEnd(
             List<LogicalMessage> messages, @Nullable KeptCommit kept) implements WalEvent {
         /// Of a commit that is not kept.

@@ -7,6 +7,8 @@ import static sluice.core.dispatch.World.granted;
 import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
 import static sluice.core.dispatch.World.ownedBy;
+import static sluice.core.dispatch.World.tuple;
+import static sluice.core.dispatch.World.update;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import sluice.core.resume.ResumeBuffer;
+import sluice.core.session.Identity;
 import sluice.core.stream.CloseReason;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.MemorySpillStore;
@@ -163,13 +166,43 @@ class KeptCommitTest {
     }
 
     @Test
-    void rows_that_postgresql_decides_are_not_read_from_a_file() {
-        world.plan = granted(World.probed());
-        var stream = world.open("alice", notesShape("a"));
-        world.kept(store, rows(0, 12));
+    void every_image_comes_from_a_file_to_a_role_that_bypasses_and_net_images_to_others() {
+        var alice = world.open("alice", notesShape("a"));
+        var service = world.open(
+                "service", new Identity("service", "service", "{}", world.now().plusSeconds(3600)), notesShape("a"));
+        List<Change> images = new ArrayList<>(List.of(rows(0, 12)));
+        images.add(update(null, tuple("3", "alice", "between")));
+        images.add(update(null, tuple("3", "alice", "last")));
+        Change[] net = rows(0, 12);
+        net[3] = insert("3", "alice", "last");
 
-        assertThat(stream.closed).isEqualTo(CloseReason.STREAM_LAGGING);
-        assertThat(ids(stream)).isEmpty();
+        world.keptWithImages(store, images, net);
+        world.commit(rows(12, 1));
+        readAll();
+
+        assertThat(ids(alice)).isEqualTo(numbers(0, 13));
+        assertThat(alice.frames).noneMatch(frame -> frame.contains("between"));
+        List<String> every = new ArrayList<>(numbers(0, 12));
+        every.addAll(List.of("3", "3", "12"));
+        assertThat(ids(service)).isEqualTo(every);
+        assertThat(service.changes().get(12)).contains("between");
+        assertThat(service.closed).isNull();
+    }
+
+    @Test
+    void a_truncation_comes_from_a_file_in_its_place() {
+        var stream = world.openFramed("alice", notesShape("a", "INSERT", "TRUNCATE"));
+        List<Change> changes = new ArrayList<>(List.of(new Change.Truncate(World.NOTES_DEFINITION)));
+        changes.addAll(List.of(rows(1, 11)));
+        world.commit(rows(0, 1));
+        world.kept(store, changes.toArray(Change[]::new));
+        readAll();
+
+        assertThat(stream.changes()).hasSize(13);
+        assertThat(stream.changes().get(1)).contains("TRUNCATE");
+        assertThat(stream.frames.stream().filter(frame -> frame.startsWith("event: commit")))
+                .hasSize(2);
+        assertThat(stream.frames.getLast()).startsWith("event: commit");
     }
 
     @Test

@@ -6,11 +6,13 @@ import java.util.List;
 import java.util.Map;
 import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
+import sluice.core.catalog.Function;
 import sluice.core.catalog.Grants;
 import sluice.core.catalog.Index;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
+import sluice.core.catalog.ServerOperators;
 import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.value.Oid;
 
@@ -21,6 +23,7 @@ final class NotesTable {
     static Relation notes(String fingerprint, String rightsFingerprint, List<Integer> granted) {
         Map<String, Grants> grants = new LinkedHashMap<>();
         grants.put("authenticated", new Grants(Grants.SchemaUsage.GRANTED, granted));
+        grants.put("service", new Grants(Grants.SchemaUsage.GRANTED, granted));
         return new Relation(
                 World.NOTES,
                 "public",
@@ -63,5 +66,30 @@ final class NotesTable {
                         new RelationDefinition.Column("id", Oid.INT4, -1, true),
                         new RelationDefinition.Column("owner", Oid.TEXT, -1, false),
                         new RelationDefinition.Column("body", Oid.TEXT, -1, false)));
+    }
+
+    /// The server's, and so many of the application's.
+    static Map<Integer, Function> functions(int functions) {
+        Map<Integer, Function> byOid = ServerOperators.functions();
+        for (int i = 0; i < functions; i++) {
+            byOid.put(
+                    17_000 + i,
+                    new Function(
+                            17_000 + i,
+                            "app",
+                            "tenant",
+                            "sql",
+                            Function.Volatility.STABLE,
+                            Function.Strictness.CALLED_ON_NULL,
+                            Function.Security.INVOKER,
+                            Oid.TEXT,
+                            List.of(),
+                            "SELECT 'x'",
+                            null,
+                            null,
+                            new LinkedHashMap<>(),
+                            "1"));
+        }
+        return byOid;
     }
 }

@@ -67,6 +67,7 @@ final class RecordedServer {
             case Effect.ReadSnapshot read -> new Input.SnapshotRead(read.joinId(), read(read, moment, fails));
             case Effect.TakeRows take -> SimServer.take(take, random, fails);
             case Effect.ReadPiece read -> SimServer.read(read, random, fails);
+            case Effect.ReadKeys read -> SimServer.read(read, random, fails);
             case Effect.DropKept _,
                     Effect.MoveLog _,
                     Effect.DropSpool _,

@@ -199,7 +199,8 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
                     Effect.LeaseCheck _,
                     Effect.ReadSnapshot _,
                     Effect.TakeRows _,
-                    Effect.ReadPiece _ -> questions.add(new Question(effect));
+                    Effect.ReadPiece _,
+                    Effect.ReadKeys _ -> questions.add(new Question(effect));
         }
     }
 
@@ -258,7 +259,8 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
                 && !calm
                 && !(question.effect instanceof Effect.ReadSnapshot)
                 && !(question.effect instanceof Effect.TakeRows)
-                && !(question.effect instanceof Effect.ReadPiece)) {
+                && !(question.effect instanceof Effect.ReadPiece)
+                && !(question.effect instanceof Effect.ReadKeys)) {
             questions.remove(question);
             if (question.effect instanceof Effect.LoadCatalog) {
                 loadLost = now;

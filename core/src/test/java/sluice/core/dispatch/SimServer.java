@@ -38,6 +38,7 @@ import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.snapshot.SnapshotSpool;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.KeptCommit;
+import sluice.core.transaction.KeptKeys;
 import sluice.core.transaction.SpillException;
 import sluice.core.value.Oid;
 import sluice.core.value.PgType;
@@ -86,6 +87,7 @@ final class SimServer {
             case Effect.ReadSnapshot read -> new Input.SnapshotRead(read.joinId(), read(read, fails));
             case Effect.TakeRows take -> take(take, random, fails);
             case Effect.ReadPiece read -> read(read, random, fails);
+            case Effect.ReadKeys read -> read(read, random, fails);
             case Effect.DropKept _,
                     Effect.MoveLog _,
                     Effect.DropSpool _,
@@ -102,6 +104,17 @@ final class SimServer {
     static Input read(Effect.ReadPiece read, Random random, boolean fails) {
         return new Input.PieceRead(
                 read.readId(), fails && random.nextInt(4) == 0 ? null : piece(read.kept(), read.piece()));
+    }
+
+    /// Which rows a kept commit changed; of a file that is gone, or now and then, nobody knows.
+    static Input read(Effect.ReadKeys read, Random random, boolean fails) {
+        KeptKeys keys;
+        try {
+            keys = read.kept().keys(read.relation(), read.most());
+        } catch (SpillException deleted) {
+            keys = null;
+        }
+        return new Input.KeysRead(read.readId(), fails && random.nextInt(4) == 0 ? null : keys);
     }
 
     private static @Nullable List<Change> piece(KeptCommit kept, int piece) {

@@ -17,7 +17,6 @@ import sluice.core.authorization.Rule;
 import sluice.core.authorization.RulePlan;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Collation;
-import sluice.core.catalog.Function;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.catalog.Role;
@@ -86,6 +85,7 @@ final class World {
     RulePlan plan = granted(everything());
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
     private int functions;
+    private List<Change> images = List.of();
     private int xid = 1000;
     private long lsn = 0x1000;
 
@@ -451,7 +451,14 @@ final class World {
 
     /// One that is kept.
     void kept(MemorySpillStore store, Change... changes) {
-        spilled(() -> "", List.of(), KeptCommits.of(store, List.of(changes)), changes);
+        keptWithImages(store, List.of(), changes);
+    }
+
+    /// One that is kept, with every image of it.
+    void keptWithImages(MemorySpillStore store, List<Change> images, Change... changes) {
+        this.images = images;
+        spilled(() -> "", List.of(), KeptCommits.of(store, images, List.of(changes)), changes);
+        this.images = List.of();
     }
 
     private <T> T spilled(Supplier<T> between, List<LogicalMessage> messages, Change... changes) {
@@ -463,6 +470,9 @@ final class World {
         xid++;
         lsn += 0x100;
         step(new Input.Wal(new WalEvent.SpilledBegin(new Xid(xid), new Lsn(lsn), new Lsn(lsn + 0x80), now, List.of())));
+        for (Change image : images) {
+            step(new Input.Wal(new WalEvent.SpilledImages(List.of(image), 100)));
+        }
         T result = null;
         for (Change change : changes) {
             step(new Input.Wal(new WalEvent.SpilledChunk(List.of(change), 100)));
@@ -507,7 +517,10 @@ final class World {
     /// Lets the engine finish what it can do at once, and tells it of the queues that have drained.
     private void settle() {
         boolean told = true;
-        while (told) {
+        for (int rounds = 0; told; rounds++) {
+            if (rounds > 10_000) {
+                throw new AssertionError("the engine asks without end to be told that a queue is empty");
+            }
             while (engine.proceed(now)) {
                 // more rounds
             }
@@ -561,6 +574,7 @@ final class World {
         types.put(Oid.TIMESTAMPTZ, new PgType.Base(Oid.TIMESTAMPTZ, "timestamptz"));
         Map<String, Role> roles = new LinkedHashMap<>();
         roles.put("authenticated", new Role(20, "authenticated", Role.Bypass.NONE, List.of(20)));
+        roles.put("service", new Role(21, "service", Role.Bypass.BYPASS_RLS, List.of(21)));
         Map<Integer, Collation> collations = new LinkedHashMap<>();
         collations.put(
                 Collation.DEFAULT_OID,
@@ -571,30 +585,7 @@ final class World {
         return new CatalogImage(
                 stamp,
                 all,
-                new CatalogImage.Dictionary(18, types, roles, functions(), ServerOperators.operators(), collations));
-    }
-
-    private Map<Integer, Function> functions() {
-        Map<Integer, Function> byOid = ServerOperators.functions();
-        for (int i = 0; i < functions; i++) {
-            byOid.put(
-                    17_000 + i,
-                    new Function(
-                            17_000 + i,
-                            "app",
-                            "tenant",
-                            "sql",
-                            Function.Volatility.STABLE,
-                            Function.Strictness.CALLED_ON_NULL,
-                            Function.Security.INVOKER,
-                            Oid.TEXT,
-                            List.of(),
-                            "SELECT 'x'",
-                            null,
-                            null,
-                            new LinkedHashMap<>(),
-                            "1"));
-        }
-        return byOid;
+                new CatalogImage.Dictionary(
+                        18, types, roles, NotesTable.functions(functions), ServerOperators.operators(), collations));
     }
 }

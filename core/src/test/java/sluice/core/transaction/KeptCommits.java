@@ -7,8 +7,12 @@ import java.util.Objects;
 public final class KeptCommits {
     private KeptCommits() {}
 
-    public static KeptCommit of(MemorySpillStore store, List<Change> changes) {
+    /// @param images every image, where those are kept
+    public static KeptCommit of(MemorySpillStore store, List<Change> images, List<Change> changes) {
         KeptCommit.Writer writer = new KeptCommit.Writer(Objects.requireNonNull(store.keep()), 1);
+        if (!images.isEmpty()) {
+            writer.addImages(images);
+        }
         writer.add(changes);
         return Objects.requireNonNull(writer.finish());
     }

@@ -140,6 +140,7 @@ public final class EffectRunner implements EffectSink {
             case Effect.TakeRows take -> execute(() -> engine.accept(taken(take)));
             case Effect.DropSpool(var spool) -> execute(() -> snapshots.drop(spool));
             case Effect.ReadPiece read -> execute(() -> engine.accept(read(read)));
+            case Effect.ReadKeys read -> execute(() -> engine.accept(read(read)));
             case Effect.DropKept(var kept) -> execute(kept::delete);
             case Effect.MoveLog() -> moveLog();
         }
@@ -163,10 +164,23 @@ public final class EffectRunner implements EffectSink {
         try {
             return new Input.PieceRead(piece.readId(), piece.kept().read(piece.piece()));
         } catch (RuntimeException | Error e) {
-            if (!closing.get()) {
-                log.accept(new Notice(Notice.Level.WARN, "reading a kept commit failed", List.of("reason", reason(e))));
-            }
+            unread(e);
             return new Input.PieceRead(piece.readId(), null);
+        }
+    }
+
+    private Input read(Effect.ReadKeys keys) {
+        try {
+            return new Input.KeysRead(keys.readId(), keys.kept().keys(keys.relation(), keys.most()));
+        } catch (RuntimeException | Error e) {
+            unread(e);
+            return new Input.KeysRead(keys.readId(), null);
+        }
+    }
+
+    private void unread(Throwable e) {
+        if (!closing.get()) {
+            log.accept(new Notice(Notice.Level.WARN, "reading a kept commit failed", List.of("reason", reason(e))));
         }
     }
 

@@ -23,12 +23,7 @@ class SpillPgTest {
     void a_spilled_commit_gives_every_image_to_a_role_that_bypasses_and_the_net_image_to_others() throws Exception {
         try (PostgresDatabase database = Notes.database("spilled_images");
                 RunningSluice sluice = RunningSluice.on(
-                        database,
-                        Map.of(
-                                "SLUICE_TRANSACTION_MEMORY", "64KiB",
-                                "SLUICE_TRANSACTION_IMAGES", "all",
-                                "SLUICE_STREAM_QUEUE", "10000",
-                                "SLUICE_STREAM_QUEUE_BYTES", "64MiB"));
+                        database, Map.of("SLUICE_TRANSACTION_MEMORY", "64KiB", "SLUICE_TRANSACTION_IMAGES", "all"));
                 SseClient alice = Notes.open(sluice, ALICE);
                 SseClient service = sluice.stream(sluice.token(ALICE, "service_role"), shape("all", "notes", ""))) {
             assertThat(service.await("ready").data()).contains("\"ok\":true");
