@@ -26,7 +26,8 @@ import sluice.server.demo.DemoException;
             "",
             "  quiet       streams that receive nothing: live heap of the server for each, with 1 shape and with 7",
             "  fanout      one change to 1,000 streams, 10 times a second: delay, CPU and garbage for each delivery",
-            "  broadcast   one broadcast to the same number of streams in a channel, as often: the same figures",
+            "  probes      one change to 25 streams whose rows PostgreSQL decides, as often: the same figures",
+            "  broadcast   one broadcast to 1,000 streams in a channel, as often: the same figures",
             "  predicates  policies decided in process, for rows they show and hide: time and garbage of a decision"
         },
         mixinStandardHelpOptions = true,
@@ -46,6 +47,7 @@ public final class Bench implements Callable<Integer> {
     enum Scenario {
         QUIET,
         FANOUT,
+        PROBES,
         BROADCAST,
         PREDICATES
     }
@@ -65,7 +67,8 @@ public final class Bench implements Callable<Integer> {
     @Option(
             names = "--streams",
             paramLabel = "N",
-            description = "Streams, at most " + LoadOptions.STREAMS_MAX + " (default: quiet 10000, the others 1000).")
+            description = "Streams, at most " + LoadOptions.STREAMS_MAX
+                    + " (default: quiet 10000, probes 25, the others 1000).")
     private int streams;
 
     public static void main(String[] arguments) {
@@ -109,16 +112,18 @@ public final class Bench implements Callable<Integer> {
                 QuietScenario quiet = new QuietScenario(bed, streams(quick ? 1_000 : 10_000), quick ? 1 : 3);
                 yield List.of(quiet.run(1), quiet.run(Tables.COUNT));
             }
-            case FANOUT -> List.of(fanout(bed, FanoutScenario.Kind.CHANGES).run());
+            case FANOUT ->
+                List.of(fanout(bed, FanoutScenario.Kind.CHANGES, 1_000).run());
+            case PROBES -> List.of(fanout(bed, FanoutScenario.Kind.PROBES, 25).run());
             case BROADCAST ->
-                List.of(fanout(bed, FanoutScenario.Kind.BROADCASTS).run());
+                List.of(fanout(bed, FanoutScenario.Kind.BROADCASTS, 1_000).run());
             case PREDICATES ->
                 List.of(new PredicateScenario(bed, quick ? PredicateScenario.QUICK : PredicateScenario.FULL).run());
         };
     }
 
-    private FanoutScenario fanout(TestBed bed, FanoutScenario.Kind kind) {
-        return new FanoutScenario(bed, kind, streams(1_000), quick ? FanoutScenario.QUICK : FanoutScenario.FULL);
+    private FanoutScenario fanout(TestBed bed, FanoutScenario.Kind kind, int byDefault) {
+        return new FanoutScenario(bed, kind, streams(byDefault), quick ? FanoutScenario.QUICK : FanoutScenario.FULL);
     }
 
     private int streams(int byDefault) {

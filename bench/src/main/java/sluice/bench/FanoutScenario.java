@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /// One change at a time, or one broadcast, to many streams, each of which must receive it.
 ///
-/// Every stream has a user of its own, and a policy that is decided in process for each of them, or has joined a
-/// public channel. A window without events comes first: what the server uses then is told apart, and not taken off
-/// the figures.
+/// Every stream has a user of its own, and a policy that is decided for each of them, in process or by a query, or
+/// has joined a public channel. A window without events comes first: what the server uses then is told apart, and
+/// not taken off the figures.
 final class FanoutScenario {
     static final Plan FULL = new Plan(5, 100, 200);
     static final Plan QUICK = new Plan(3, 30, 60);
@@ -27,6 +27,8 @@ final class FanoutScenario {
     /// What every stream receives.
     enum Kind {
         CHANGES("fanout"),
+        /// Changes that PostgreSQL decides for each stream.
+        PROBES("probes"),
         BROADCASTS("broadcast");
 
         private final String scenario;
@@ -37,14 +39,16 @@ final class FanoutScenario {
 
         private String request() {
             return switch (this) {
-                case CHANGES -> Tables.feedRequest();
+                case CHANGES -> Tables.roomRequest(Tables.FEED);
+                case PROBES -> Tables.roomRequest(Tables.ASKED);
                 case BROADCASTS -> Tables.channelRequest();
             };
         }
 
         private PacedSource source(TestBed bed, ServerProcess server) throws BenchException, InterruptedException {
             return switch (this) {
-                case CHANGES -> new PacedWriter(bed.connect());
+                case CHANGES -> new PacedWriter(bed.connect(), Tables.FEED);
+                case PROBES -> new PacedWriter(bed.connect(), Tables.ASKED);
                 case BROADCASTS -> new PacedPublisher(server.port(), bed.token(0));
             };
         }

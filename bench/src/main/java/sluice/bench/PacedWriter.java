@@ -8,17 +8,15 @@ import sluice.bench.client.WallClock;
 
 /// Inserts rows, each in a transaction of its own.
 final class PacedWriter extends PacedSource {
-    private static final String INSERT =
-            "INSERT INTO public.bench_feed (n, room_id, author_id, visibility, t) VALUES (?, ?, ?, 'everyone', ?)";
-
     private final Connection connection;
     private final PreparedStatement insert;
     private final UUID author = new UUID(0x5eed_0000_0000_4000L, 0x8000_0000_0000_0000L);
 
-    PacedWriter(Connection connection) throws BenchException {
+    PacedWriter(Connection connection, String table) throws BenchException {
         this.connection = connection;
         try {
-            this.insert = connection.prepareStatement(INSERT);
+            this.insert = connection.prepareStatement("INSERT INTO public." + table
+                    + " (n, room_id, author_id, visibility, t) VALUES (?, ?, ?, 'everyone', ?)");
         } catch (SQLException e) {
             throw failed(e);
         }

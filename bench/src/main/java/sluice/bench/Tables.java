@@ -14,7 +14,12 @@ final class Tables {
     /// How many tables of the first kind there are.
     static final int COUNT = 7;
 
+    /// Its policy is decided in process.
     static final String FEED = "bench_feed";
+
+    /// Its policy reads another table.
+    static final String ASKED = "bench_asked";
+
     static final int ROOM = 1;
 
     private static final String OWNED = """
@@ -32,15 +37,20 @@ final class Tables {
     static final String CHANNEL = "room:bench";
 
     private static final String SHARED = """
-        CREATE TABLE public.bench_feed (
+        CREATE TABLE public.<table> (
           n bigint PRIMARY KEY, room_id bigint NOT NULL, author_id uuid NOT NULL, visibility text NOT NULL,
           t bigint NOT NULL);
-        CREATE INDEX ON public.bench_feed (room_id);
-        ALTER TABLE public.bench_feed ENABLE ROW LEVEL SECURITY;
-        CREATE POLICY bench_feed_read ON public.bench_feed FOR SELECT TO authenticated
-          USING (visibility = 'everyone' OR author_id = (SELECT auth.uid()));
-        GRANT SELECT ON public.bench_feed TO authenticated;
-        ALTER PUBLICATION sluice ADD TABLE public.bench_feed;
+        CREATE INDEX ON public.<table> (room_id);
+        ALTER TABLE public.<table> ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY <table>_read ON public.<table> FOR SELECT TO authenticated USING (<rule>);
+        GRANT SELECT ON public.<table> TO authenticated;
+        ALTER PUBLICATION sluice ADD TABLE public.<table>;
+        """;
+
+    private static final String ROOMS = """
+        CREATE TABLE public.bench_rooms (id bigint PRIMARY KEY, open boolean NOT NULL);
+        INSERT INTO public.bench_rooms VALUES (1, true);
+        GRANT SELECT ON public.bench_rooms TO authenticated;
         """;
 
     private Tables() {}
@@ -50,8 +60,16 @@ final class Tables {
             for (int table = 1; table <= COUNT; table++) {
                 statement.execute(OWNED.replace("<number>", Integer.toString(table)));
             }
-            statement.execute(SHARED);
+            statement.execute(shared(FEED, "visibility = 'everyone' OR author_id = (SELECT auth.uid())"));
+            statement.execute(ROOMS);
+            statement.execute(shared(
+                    ASKED,
+                    "EXISTS (SELECT FROM bench_rooms r WHERE r.id = room_id AND r.open AND auth.uid() IS NOT NULL)"));
         }
+    }
+
+    private static String shared(String table, String rule) {
+        return SHARED.replace("<table>", table).replace("<rule>", rule);
     }
 
     /// The body of a request for the rows of one owner.
@@ -74,9 +92,9 @@ final class Tables {
         return "{\"subscriptions\":[{\"sub\":\"said\",\"channel\":\"" + CHANNEL + "\"}]}";
     }
 
-    /// The body of a request for the room's rows.
-    static String feedRequest() {
-        return "{\"subscriptions\":[{\"sub\":\"feed\",\"shape\":{\"table\":\"" + FEED + "\",\"filter\":\"room_id=eq."
+    /// The body of a request for the room's rows of a table.
+    static String roomRequest(String table) {
+        return "{\"subscriptions\":[{\"sub\":\"feed\",\"shape\":{\"table\":\"" + table + "\",\"filter\":\"room_id=eq."
                 + ROOM + "\",\"ops\":[\"INSERT\"]}}]}";
     }
 }
