@@ -36,7 +36,7 @@ final class Questions {
     private record Remembered(String role, String claims, String sql) {
         long chars(FoldAnswer.Value answer) {
             String text = answer.text();
-            return claims.length() + sql.length() + (text == null ? 0 : text.length());
+            return (long) claims.length() + sql.length() + (text == null ? 0 : text.length());
         }
     }
 
