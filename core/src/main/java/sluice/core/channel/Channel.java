@@ -53,6 +53,11 @@ final class Channel {
         return present == null ? new Presence(name).state() : present.state();
     }
 
+    long stateBytesMin() {
+        Presence present = presence;
+        return present == null ? 0 : present.stateBytesMin();
+    }
+
     Instant diffDue() {
         return diffDue;
     }

@@ -68,6 +68,11 @@ public final class ChannelIndex {
         return joinedChannel(subscription).state();
     }
 
+    /// What {@link #state} is at least as long as, without writing it.
+    public int stateBytesMin(ChannelSubscription subscription) {
+        return (int) Math.min(Integer.MAX_VALUE, joinedChannel(subscription).stateBytesMin());
+    }
+
     /// Sets the entry of a key and a stream.
     ///
     /// @param meta JSON on one line; null for none

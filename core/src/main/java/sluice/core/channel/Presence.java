@@ -96,6 +96,16 @@ final class Presence {
         return changed.size();
     }
 
+    /// What {@link #state} is at least as long as.
+    long stateBytesMin() {
+        long bytes = 0;
+        for (Key key : keys.values()) {
+            byte[] meta = key.shown().metaJson();
+            bytes += meta == null ? 0 : meta.length;
+        }
+        return bytes;
+    }
+
     /// Everybody present now.
     PassingEvent state() {
         Map<String, Member> members = new LinkedHashMap<>();

@@ -3,8 +3,10 @@ package sluice.core.dispatch;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -366,16 +368,25 @@ final class ChannelDesk implements HookDesk.Host {
 
     /// Time has passed: differences are due, and verdicts may have run out.
     void tick() {
+        giveOwedLists();
+        index.diffs(host.now(), this::give);
+        sink.endCommit();
+        hooks.tick();
+    }
+
+    /// Written once for all who are owed a channel's list, and not while none of them has room for it.
+    private void giveOwedLists() {
+        Map<String, PassingEvent> lists = new LinkedHashMap<>(0);
         for (ChannelSubscription owed : List.copyOf(owedList)) {
-            PassingEvent list = index.state(owed);
+            if (!host.hasRoom(owed.stream(), index.stateBytesMin(owed))) {
+                continue;
+            }
+            PassingEvent list = lists.computeIfAbsent(owed.channel(), _ -> index.state(owed));
             if (host.hasRoom(owed.stream(), list.weightBytes())) {
                 owedList.remove(owed);
                 give(owed, list);
             }
         }
-        index.diffs(host.now(), this::give);
-        sink.endCommit();
-        hooks.tick();
     }
 
     @Override

@@ -9,6 +9,7 @@ import static sluice.core.dispatch.ChannelWorld.publish;
 import static sluice.core.dispatch.World.insert;
 import static sluice.core.dispatch.World.notesShape;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,35 @@ class FullQueueChannelsTest {
         world.pass(Duration.ofMillis(50));
 
         assertThat(alice.presence()).hasSize(1);
+    }
+
+    @Test
+    void a_list_that_is_owed_costs_next_to_nothing_while_there_is_no_room_for_it() {
+        Received alice = channels.open("a", "alice", joinListed("r", "room:1"));
+        world.stopReading(alice);
+        fill();
+        String meta = "\"" + "x".repeat(4_000) + "\"";
+        for (String subject : List.of("bob", "carol", "dave")) {
+            channels.open(subject, subject, join("r", "room:1"));
+            channels.ask(subject, subject, presence("room:1", Action.TRACK, meta));
+        }
+        world.pass(Duration.ofMillis(1500));
+        assertThat(world.counts.of("dropped PRESENCE")).isEqualTo(1);
+
+        long before = allocatedBytes();
+        for (int i = 0; i < 200; i++) {
+            world.pass(Duration.ofMillis(1));
+        }
+        assertThat(allocatedBytes() - before).isLessThan(200L * 3 * meta.length());
+
+        world.read(alice);
+        world.pass(Duration.ofMillis(1));
+        assertThat(alice.presence().getLast()).contains("\"type\":\"state\"", "bob", "carol", "dave");
+    }
+
+    private static long allocatedBytes() {
+        return ManagementFactory.getPlatformMXBean(com.sun.management.ThreadMXBean.class)
+                .getCurrentThreadAllocatedBytes();
     }
 
     /// More than a queue that nobody reads from holds.
