@@ -3,11 +3,14 @@ package sluice.core.dispatch;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.CatalogImage;
+import sluice.core.catalog.Collation;
 import sluice.core.catalog.Column;
 import sluice.core.catalog.PublishedTable;
 import sluice.core.catalog.Relation;
 import sluice.core.catalog.ReplicaIdentity;
 import sluice.core.diagnostics.Census.Blindness;
+import sluice.core.session.IdType;
 import sluice.core.session.RevocationTables;
 
 /// Whether the log says of a table what ends sessions and bans users.
@@ -36,7 +39,8 @@ final class RevocationSight {
     /// @param relation null when the catalog does not know the table
     /// @param otherColumn what has to be published besides the id
     /// @return null when it does
-    static @Nullable Blindness of(RevocationTables.Table table, @Nullable Relation relation, String otherColumn) {
+    static @Nullable Blindness of(
+            CatalogImage catalog, RevocationTables.Table table, @Nullable Relation relation, String otherColumn) {
         String name = '"' + table.schema() + "\".\"" + table.name() + '"';
         if (relation == null || !relation.isServed()) {
             return new Blindness(
@@ -53,12 +57,31 @@ final class RevocationSight {
                         "ALTER PUBLICATION ... DROP TABLE " + name + "; ALTER PUBLICATION ... ADD TABLE " + name + ";");
             }
         }
+        if (ids(catalog, relation) == null) {
+            return new Blindness(
+                    table.qualifiedName(),
+                    "the ids of table " + table.qualifiedName()
+                            + " are of a type or a collation that tokens cannot be compared with",
+                    "ALTER TABLE " + name + " ALTER COLUMN \"id\" TYPE ...; -- uuid, smallint, integer, bigint, text,"
+                            + " varchar or char");
+        }
         return names(relation)
                 ? null
                 : new Blindness(
                         table.qualifiedName(),
                         "the replica identity of table " + table.qualifiedName() + " lacks \"id\"",
                         "ALTER TABLE " + name + " REPLICA IDENTITY FULL;");
+    }
+
+    /// How ids of the table are compared, null when tokens cannot be compared with them.
+    static @Nullable IdType ids(CatalogImage catalog, Relation relation) {
+        Column id = relation.column(RevocationTables.ID);
+        if (id == null) {
+            return null;
+        }
+        Collation collation = catalog.collation(id.collationOid());
+        boolean byBytes = collation == null || collation.determinism() == Collation.Determinism.DETERMINISTIC;
+        return byBytes ? IdType.of(catalog.type(id.typeOid())) : null;
     }
 
     private static boolean isPublished(Relation relation, String column) {

@@ -10,8 +10,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
-import sluice.core.catalog.Collation;
-import sluice.core.catalog.Column;
 import sluice.core.catalog.Relation;
 import sluice.core.diagnostics.Census.Blindness;
 import sluice.core.dispatch.EngineMetrics.RevocationSource;
@@ -374,6 +372,10 @@ final class SessionWatch {
     /// The log's definition of a table comes with its changes: ids are compared as it says.
     @SuppressWarnings("ReferenceEquality") // another object that says the same is only looked at again
     private void define(RelationDefinition definition) {
+        if (blindness != null) {
+            // nobody is let in before the catalog says that both tables are seen, and how their ids are compared
+            return;
+        }
         if (isSessions(definition)) {
             if (definition != seenSessions) {
                 seenSessions = definition;
@@ -416,8 +418,9 @@ final class SessionWatch {
         RevocationTables.Table usersTable = watched.users();
         Relation sessions = relation(catalog, watched.sessions());
         Relation users = usersTable == null ? null : relation(catalog, usersTable);
-        Blindness ofUsers = usersTable == null ? null : RevocationSight.of(usersTable, users, watched.banColumn());
-        Blindness ofSessions = RevocationSight.of(watched.sessions(), sessions, RevocationTables.ID);
+        Blindness ofUsers =
+                usersTable == null ? null : RevocationSight.of(catalog, usersTable, users, watched.banColumn());
+        Blindness ofSessions = RevocationSight.of(catalog, watched.sessions(), sessions, RevocationTables.ID);
         Blindness problem = ofSessions != null ? ofSessions : ofUsers;
         bansUnseen |= ofUsers != null;
         moment = new Moment(moment.commitLsn(), now);
@@ -438,7 +441,7 @@ final class SessionWatch {
         }
         compared &= blindness == null;
         blindness = null;
-        compareAs(type(catalog, sessions), users == null ? null : type(catalog, users));
+        compareAs(RevocationSight.ids(catalog, sessions), users == null ? null : RevocationSight.ids(catalog, users));
         if (users != null) {
             usersSeen(Watched.of(users, watched.banColumn()));
         }
@@ -501,16 +504,6 @@ final class SessionWatch {
                 problem.reason(),
                 "streams",
                 String.valueOf(ended.size()));
-    }
-
-    private static @Nullable IdType type(CatalogImage catalog, Relation relation) {
-        Column id = relation.column(RevocationTables.ID);
-        if (id == null) {
-            return null;
-        }
-        Collation collation = catalog.collation(id.collationOid());
-        boolean byBytes = collation == null || collation.determinism() == Collation.Determinism.DETERMINISTIC;
-        return byBytes ? IdType.of(catalog.type(id.typeOid())) : null;
     }
 
     /// Streams are found under other keys from here on, and those that would be refused now are closed.

@@ -118,7 +118,7 @@ class SessionWatchTest {
 
     private static CatalogImage catalog(Relation... relations) {
         Map<Integer, PgType> types = new LinkedHashMap<>();
-        for (int oid : new int[] {Oid.UUID, Oid.TEXT, Oid.TIMESTAMPTZ}) {
+        for (int oid : new int[] {Oid.UUID, Oid.TEXT, Oid.NUMERIC, Oid.TIMESTAMPTZ}) {
             types.put(oid, new PgType.Base(oid, "t"));
         }
         Map<Integer, Operator> operators = new LinkedHashMap<>();
@@ -336,6 +336,34 @@ class SessionWatchTest {
         catalog = catalog(
                 relation(SESSIONS, "sessions", Oid.UUID, "user_id", "1"),
                 relation(USERS, "users", Oid.UUID, "something_else", "1"));
+        assertThat(refusal(ALICE, S1)).isEqualTo(Refusal.UNSEEN);
+    }
+
+    @Test
+    void users_whose_ids_cannot_be_compared_any_more_are_not_let_in_unwatched() {
+        open("one", ALICE, S1);
+        open("nobody", null, null);
+
+        catalog = catalog(sessions(), relation(USERS, "users", Oid.NUMERIC, "banned_until", "1"));
+        watch.tick(NOON);
+
+        assertThat(closed).containsExactly("one session_check_unavailable session_check_unavailable");
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.UNSEEN);
+        assertThat(watch.blindness()).extracting(Census.Blindness::table).isEqualTo("auth.users");
+        // the log brings the table's new definition
+        commit(new Change.Update(definition(USERS, "users", Oid.NUMERIC, "banned_until"), null, tuple("7", null)));
+        assertThat(refusal(BOB, null)).isEqualTo(Refusal.UNSEEN);
+    }
+
+    @Test
+    void a_change_of_one_table_lets_nobody_in_while_the_other_is_not_seen() {
+        assertThat(refusal(ALICE, S1)).isNull();
+        catalog = catalog(users());
+        watch.tick(NOON);
+        assertThat(refusal(ALICE, S1)).isEqualTo(Refusal.UNSEEN);
+
+        commit(new Change.Update(definition(USERS, "users", Oid.TEXT, "banned_until"), null, tuple(BOB, null)));
+
         assertThat(refusal(ALICE, S1)).isEqualTo(Refusal.UNSEEN);
     }
 
