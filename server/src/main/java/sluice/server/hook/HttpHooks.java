@@ -29,8 +29,8 @@ import sluice.core.value.JsonString;
 ///
 /// Only a clear answer is a verdict: `2xx` with a readable `allow`, or `403`. Everything else is none, `401`
 /// included, which says that this server's own credential was rejected. Redirects are not followed, so that
-/// credential goes nowhere else. Nothing an endpoint sends is logged, and of what is sent to it only the kind of a
-/// failure.
+/// credential goes nowhere else. Of what an endpoint sends only the reason it gives for a denial is told and logged,
+/// and of what is sent to it only the kind of a failure.
 public final class HttpHooks implements AutoCloseable {
     static final int BODY_BYTES_MAX = 64 << 10;
     private static final int REASON_CHARS_MAX = 200;
