@@ -1,8 +1,10 @@
 package sluice.core.catalog;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import sluice.core.wal.Xid;
 
@@ -138,6 +140,43 @@ public record Relation(
             }
         }
         return null;
+    }
+
+    /// Columns that may have taken the name and the place of a dropped one since an earlier reading: a row from in
+    /// between may have another column's value there.
+    ///
+    /// These were written behind a column that was dropped. A column that nobody wrote has had its name throughout,
+    /// and a name is one column's; where none was dropped before it, a column has had its place.
+    public List<Integer> renewedSince(Relation earlier) {
+        List<Integer> renewed = new ArrayList<>();
+        int dropped = firstDroppedSince(earlier);
+        for (Column column : columns) {
+            if (column.attnum() > dropped && isWrittenSince(earlier, column)) {
+                renewed.add(column.attnum());
+            }
+        }
+        return renewed;
+    }
+
+    private int firstDroppedSince(Relation earlier) {
+        int known = earlier.columns.stream().mapToInt(Column::attnum).max().orElse(0);
+        int highest = columns.stream().mapToInt(Column::attnum).max().orElse(0);
+        for (int attnum = 1; attnum < highest; attnum++) {
+            // one that is new may have come and gone
+            if (column(attnum) == null && (attnum > known || earlier.column(attnum) != null)) {
+                return attnum;
+            }
+        }
+        return highest;
+    }
+
+    private boolean isWrittenSince(Relation earlier, Column column) {
+        Column was = earlier.column(column.attnum());
+        String version = feed.columnVersions().get(column.attnum());
+        return was == null
+                || !was.name().equals(column.name())
+                || was.typeOid() != column.typeOid()
+                || !Objects.equals(version, earlier.feed.columnVersions().get(column.attnum()));
     }
 
     public Grants grants(String role) {

@@ -303,7 +303,7 @@ final class CatchUp {
         for (Change change = lane.peek();
                 change != null && budget > 0 && stream.isOpen() && hasRoom(lane) && !paced;
                 change = lane.peek()) {
-            paced = !give(lane, commit.number(), change, now);
+            paced = !give(lane, commit, change, now);
             budget--;
         }
         for (Lane.Broadcast broadcast = lane.peekBroadcast();
@@ -324,7 +324,7 @@ final class CatchUp {
     }
 
     /// @return false when PostgreSQL has been asked enough for now
-    private boolean give(Lane lane, long number, Change change, Instant now) {
+    private boolean give(Lane lane, BufferedCommit commit, Change change, Instant now) {
         long most = eventsRoom(lane);
         if (lane.isNextProbed()) {
             most = Math.min(most, dispatch.probes().spare(now));
@@ -336,7 +336,7 @@ final class CatchUp {
         dispatch.replay(
                 change,
                 lane.takeReaders(most),
-                () -> table == null ? Newer.UNKNOWN : lane.newer(change, number, table, buffer));
+                () -> table == null ? Newer.UNKNOWN : lane.newer(change, commit, table, buffer));
         return true;
     }
 

@@ -252,7 +252,7 @@ final class CommitDispatch implements Probes.Listener {
         }
         table = found;
         change = next;
-        ColumnMapping columns = found.mapping(next.relation());
+        ColumnMapping columns = found.mapping(next.relation(), commit.lsn());
         mapping = columns;
         encoderOnChange = false;
         if (!(next instanceof Change.Truncate)) {

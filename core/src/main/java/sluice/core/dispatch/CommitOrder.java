@@ -97,6 +97,20 @@ final class CommitOrder {
         return gone ? new RightsKnown(reading.insertLsn(), List.of()) : behind(writers, reading);
     }
 
+    /// From which position on commits were made after each of these columns was written last, as the later reading
+    /// has them.
+    Lsn columnsKnownFrom(List<Integer> attnums, Relation later, Stamp reading) {
+        List<Xid> writers = new ArrayList<>();
+        for (int attnum : attnums) {
+            String version = later.feed().columnVersions().get(attnum);
+            if (version == null) {
+                return reading.insertLsn();
+            }
+            writers.add(new Xid(Integer.parseUnsignedInt(version)));
+        }
+        return behind(writers, reading).lsn();
+    }
+
     /// Where all of these transactions lie behind: every commit at or past it was made after each
     /// of them, or is it.
     ///

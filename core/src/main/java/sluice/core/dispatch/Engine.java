@@ -276,7 +276,7 @@ public final class Engine
     }
 
     private void release(WalEvent event) {
-        rights.reconcile(CommitStart.announced(event));
+        rights.reconcile(CommitStart.announced(event), CommitStart.commitLsn(event));
         rights.dispatching(CommitStart.xid(event), CommitStart.commitLsn(event));
         if (event instanceof WalEvent.Committed(var transaction)) {
             dispatch(transaction);

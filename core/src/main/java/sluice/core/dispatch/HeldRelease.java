@@ -113,7 +113,7 @@ final class HeldRelease {
                     return;
                 }
                 // the tuple is read by the definition it came under, whatever the catalog says by now
-                event.map(subscribed.mapping(event.change().relation()));
+                event.map(subscribed.mapping(event.change().relation(), commit.commitLsn()));
                 judge.beginCommit(commit.commitLsn(), commit.commitTime());
                 judge.beginChange(subscribed.relation(), event.change(), event.mapping());
                 switch (judge.judge(subscription, event.change())) {

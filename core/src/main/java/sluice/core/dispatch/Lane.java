@@ -410,11 +410,11 @@ final class Lane {
 
     /// Whether a later commit changed the row again.
     ///
-    /// @param number of the commit the change is of
-    Newer newer(Change change, long number, TableState table, ResumeBuffer buffer) {
+    /// @param commit that the change is of
+    Newer newer(Change change, BufferedCommit commit, TableState table, ResumeBuffer buffer) {
         Newer newer = newestByOid
-                .computeIfAbsent(table.relation().oid(), _ -> new NewestImages(table, number))
-                .after(change, number, buffer);
+                .computeIfAbsent(table.relation().oid(), _ -> new NewestImages(table, commit.number()))
+                .after(change, commit, buffer);
         lostSight |= newer == Newer.UNKNOWN;
         return newer;
     }

@@ -5,10 +5,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import sluice.core.pgoutput.ColumnMapping;
 import sluice.core.pgoutput.Tuple;
+import sluice.core.resume.BufferedCommit;
 import sluice.core.resume.BufferedPart;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.KeptKeys;
+import sluice.core.wal.Lsn;
 
 /// Which commit in the buffer changed each row of a table last, for readers whose questions are answered about the
 /// present. As many keys as the buffer has changes of the table in memory; of what lies in files {@link KeyReads}
@@ -35,36 +37,38 @@ final class NewestImages {
     }
 
     /// Whether a commit after this one changed the row.
-    Newer after(Change change, long number, ResumeBuffer buffer) {
+    Newer after(Change change, BufferedCommit commit, ResumeBuffer buffer) {
+        long number = commit.number();
         int oid = table.relation().oid();
         if (!buffer.reaches(oid, number + 1)) {
             return Newer.UNKNOWN;
         }
         for (BufferedPart part : buffer.inFiles(oid, number + 1)) {
-            Newer inFile = inFile(part, change);
+            Newer inFile = inFile(part, change, commit.lsn());
             if (inFile != Newer.NO) {
                 return inFile;
             }
         }
-        return isAfter(change, number, buffer) ? Newer.YES : Newer.NO;
+        return isAfter(change, commit, buffer) ? Newer.YES : Newer.NO;
     }
 
-    private Newer inFile(BufferedPart part, Change change) {
+    private Newer inFile(BufferedPart part, Change change, Lsn commitLsn) {
         KeptKeys keys = part.keys();
         Tuple row = ChangedRow.newTuple(change);
         if (keys == null || !keys.areOf(table.relation()) || row == null) {
             return Newer.UNKNOWN;
         }
-        return keys.mayHold(table.mapping(change.relation()), row) ? Newer.YES : Newer.NO;
+        return keys.mayHold(table.mapping(change.relation(), commitLsn), row) ? Newer.YES : Newer.NO;
     }
 
-    private boolean isAfter(Change change, long number, ResumeBuffer buffer) {
+    private boolean isAfter(Change change, BufferedCommit commit, ResumeBuffer buffer) {
+        long number = commit.number();
         scan(buffer);
         Tuple row = ChangedRow.newTuple(change);
         if (anyRow > number || row == null) {
             return anyRow > number;
         }
-        String key = key(change, row);
+        String key = key(change, row, commit.lsn());
         Long last = lastByKey.get(key);
         return key.isEmpty() || (last != null && last > number);
     }
@@ -76,8 +80,8 @@ final class NewestImages {
                 part = buffer.next(oid, scannedBefore)) {
             long number = part.commit().number();
             for (Change change : part.changes()) {
-                note(change, ChangedRow.newTuple(change), number);
-                note(change, ChangedRow.oldTuple(change), number);
+                note(change, ChangedRow.newTuple(change), part.commit());
+                note(change, ChangedRow.oldTuple(change), part.commit());
                 if (change instanceof Change.Truncate) {
                     anyRow = number;
                 }
@@ -86,20 +90,20 @@ final class NewestImages {
         }
     }
 
-    private void note(Change change, @Nullable Tuple tuple, long number) {
+    private void note(Change change, @Nullable Tuple tuple, BufferedCommit commit) {
         if (tuple == null) {
             return;
         }
-        String key = key(change, tuple);
+        String key = key(change, tuple, commit.lsn());
         if (key.isEmpty()) {
-            anyRow = number;
+            anyRow = commit.number();
         } else {
-            lastByKey.put(key, number);
+            lastByKey.put(key, commit.number());
         }
     }
 
-    private String key(Change change, Tuple tuple) {
-        ColumnMapping mapping = table.mapping(change.relation());
+    private String key(Change change, Tuple tuple, Lsn commitLsn) {
+        ColumnMapping mapping = table.mapping(change.relation(), commitLsn);
         return Probes.rowKey(table.relation(), mapping, tuple);
     }
 }

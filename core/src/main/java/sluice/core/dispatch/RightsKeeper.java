@@ -214,7 +214,7 @@ final class RightsKeeper {
         boolean rightsMoved = !before.rightsFingerprint().equals(now.rightsFingerprint());
         boolean definitionMoved = !before.fingerprint().equals(now.fingerprint());
         boolean fed = before.feed().reaches(now.feed());
-        tables.reloaded(table, now, stamp, host.order().unseen());
+        reload(table, now, stamp);
         if (!answer.succession().connects(before, now)) {
             doubt(table, host.order().rightsKnownFrom(before, now, stamp));
             table.moved(stamp.insertLsn());
@@ -263,6 +263,20 @@ final class RightsKeeper {
         version++;
         for (Subscription subscription : table.index().all()) {
             endChanged(subscription, before);
+        }
+    }
+
+    /// Columns that were written anew behind one that was dropped are not known in rows of before.
+    private void reload(TableState table, Relation now, Stamp stamp) {
+        List<Integer> renewed = now.renewedSince(table.relation());
+        tables.reloaded(table, now, stamp, host.order().unseen());
+        if (!renewed.isEmpty()) {
+            // the commit that waits may have rows of before and after it altered the table
+            Lsn next = new Lsn(host.dispatchedUntil().bits() + 1);
+            table.renewed()
+                    .add(
+                            renewed,
+                            host.order().columnsKnownFrom(renewed, now, stamp).max(next));
         }
     }
 
@@ -501,13 +515,15 @@ final class RightsKeeper {
     ///
     /// The definition in the stream wins; a second reload would not bring the two together when the catalog is
     /// ahead.
-    void reconcile(List<RelationDefinition> announced) {
+    ///
+    /// @param commitLsn of the commit that announces them
+    void reconcile(List<RelationDefinition> announced, Lsn commitLsn) {
         for (RelationDefinition definition : announced) {
             TableState table = tables.table(definition.oid());
             if (table == null || table.index().size() == 0) {
                 continue;
             }
-            ColumnMapping mapping = table.mapping(definition);
+            ColumnMapping mapping = table.mapping(definition, commitLsn);
             for (Subscription subscription : table.index().all()) {
                 if (lacksColumn(subscription, table.relation(), mapping)) {
                     endChanged(subscription, table.relation());

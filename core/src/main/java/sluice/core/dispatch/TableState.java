@@ -32,6 +32,7 @@ final class TableState {
     private Lsn rightsMovedUntil = Lsn.ZERO;
     private Lsn movedUntil = Lsn.ZERO;
     private final RightsInDoubt doubts = new RightsInDoubt();
+    private final RenewedColumns renewed = new RenewedColumns();
     private @Nullable Xid staleSince;
     private long staleAfter;
     private Lsn lastCommit = Lsn.ZERO;
@@ -148,8 +149,21 @@ final class TableState {
         return tagsByLabel.computeIfAbsent(label, SubscriptionTag::of);
     }
 
+    /// Which columns are not known of rows of earlier commits.
+    RenewedColumns renewed() {
+        return renewed;
+    }
+
+    /// Where a row has the table's columns, as far as that is known.
+    ///
+    /// @param definition it came under
+    /// @param commitLsn of its commit
+    ColumnMapping mapping(RelationDefinition definition, Lsn commitLsn) {
+        return renewed.known(mapping(definition), commitLsn);
+    }
+
     @SuppressWarnings("ReferenceEquality") // another object is only mapped again, and most are the same one
-    ColumnMapping mapping(RelationDefinition definition) {
+    private ColumnMapping mapping(RelationDefinition definition) {
         ColumnMapping known = mapping;
         if (known != null && definition == mappedDefinition) {
             return known;

@@ -1,6 +1,7 @@
 package sluice.core.pgoutput;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,9 @@ import sluice.core.catalog.Relation;
 /// Where a tuple keeps each catalog column: attribute numbers to tuple positions, matched by place, name and type.
 ///
 /// Both list columns in the order of their attribute numbers. A column counts as the same only at its own place: a
-/// name alone may have moved to another column and back since, and a row would be judged by the wrong value.
+/// name alone may have moved to another column and back since, and a row would be judged by the wrong value. Name and
+/// place together may have been those of a column that was dropped since, which {@link Relation#renewedSince} tells
+/// and {@link #without} leaves out.
 ///
 /// The definition in the stream wins. A catalog column the stream does not define the same way has no position, and
 /// whatever needs it is undecidable (consistency rule 14).
@@ -72,6 +75,17 @@ public final class ColumnMapping {
         java.util.Arrays.fill(positions, ABSENT);
         for (int i = 0; i < attnums.size(); i++) {
             positions[attnums.get(i)] = i;
+        }
+        return new ColumnMapping(positions);
+    }
+
+    /// The same where these columns have no position.
+    public ColumnMapping without(Collection<Integer> attnums) {
+        int[] positions = positionByAttnum.clone();
+        for (int attnum : attnums) {
+            if (attnum < positions.length) {
+                positions[attnum] = ABSENT;
+            }
         }
         return new ColumnMapping(positions);
     }

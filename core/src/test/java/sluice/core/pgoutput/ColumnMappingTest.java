@@ -69,6 +69,29 @@ class ColumnMappingTest {
                 .containsExactly(0, -1, 1, 2);
     }
 
+    @Test
+    void a_column_in_the_name_and_the_place_of_one_dropped_since_is_told_from_it_by_when_it_was_written() {
+        Relation before = relation(null, column(1, "id", INT), column(2, "a", INT), column(3, "b", INT));
+        Relation renamed = relation(null, column(1, "id", INT), column(3, "a", INT), column(4, "b", INT));
+        assertThat(renamed.renewedSince(before)).containsExactly(3, 4);
+        // the definition is the same, letter by letter
+        ColumnMapping mapping = ColumnMapping.of(sent("id", INT, "a", INT, "b", INT), renamed);
+        assertThat(positions(mapping, 1, 3, 4)).containsExactly(0, 1, 2);
+        assertThat(positions(mapping.without(renamed.renewedSince(before)), 1, 3, 4))
+                .containsExactly(0, -1, -1);
+
+        // a column that has its name throughout has its own place or none
+        Relation dropped = relation(null, column(1, "id", INT), column(3, "b", INT));
+        assertThat(dropped.renewedSince(before)).isEmpty();
+        // and where none was dropped before it, another name changes nothing
+        Relation other = relation(null, column(1, "id", INT), column(2, "b", INT), column(3, "a", INT));
+        assertThat(other.renewedSince(before)).isEmpty();
+        // one that came and went in between leaves a gap
+        Relation gap =
+                relation(null, column(1, "id", INT), column(2, "a", INT), column(3, "b", INT), column(5, "c", INT));
+        assertThat(gap.renewedSince(before)).containsExactly(5);
+    }
+
     private static List<Integer> positions(ColumnMapping mapping, int... attnums) {
         List<Integer> positions = new ArrayList<>();
         for (int attnum : attnums) {
