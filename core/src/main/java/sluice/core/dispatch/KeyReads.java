@@ -39,7 +39,9 @@ final class KeyReads {
         Known known = Known.ALL;
         for (TableState table : tables) {
             for (BufferedPart part : buffer.inFiles(table.relation().oid(), number + 1)) {
-                if (part.refusesKeys()) {
+                // a file is read by the catalog alone, which does not tell what a column of the key was before
+                if (part.refusesKeys()
+                        || !table.renewed().areKnown(part.commit().lsn())) {
                     return Known.NEVER;
                 }
                 if (!isKnown(part, table)) {

@@ -55,7 +55,10 @@ final class NewestImages {
     private Newer inFile(BufferedPart part, Change change, Lsn commitLsn) {
         KeptKeys keys = part.keys();
         Tuple row = ChangedRow.newTuple(change);
-        if (keys == null || !keys.areOf(table.relation()) || row == null) {
+        boolean wereReadRight = keys != null
+                && keys.areOf(table.relation())
+                && table.renewed().areKnown(part.commit().lsn());
+        if (keys == null || !wereReadRight || row == null) {
             return Newer.UNKNOWN;
         }
         return keys.mayHold(table.mapping(change.relation(), commitLsn), row) ? Newer.YES : Newer.NO;

@@ -19,9 +19,14 @@ final class RenewedColumns {
         until = until.max(known);
     }
 
+    /// Whether every column is known of a commit there.
+    boolean areKnown(Lsn commitLsn) {
+        return !commitLsn.isBefore(until);
+    }
+
     /// The mapping of a row of the commit there.
     ColumnMapping known(ColumnMapping mapping, Lsn commitLsn) {
-        if (!commitLsn.isBefore(until)) {
+        if (areKnown(commitLsn)) {
             return mapping;
         }
         List<Integer> unknown = new ArrayList<>();
