@@ -58,8 +58,8 @@ public final class HookVerdicts {
         return known != null && known.until().isAfter(now) ? known : null;
     }
 
-    /// What counts of a verdict that was told a while ago: what a later question has brought since, but no verdict in
-    /// the place of one that is still valid.
+    /// What counts of a verdict that was told a while ago: what a later question has brought since, but no
+    /// verdict in the place of one that is still valid.
     public Known newest(HookKey key, Known told, Instant now) {
         Known latest = remembered.get(key);
         if (latest == null || latest.asked() <= told.asked()) {

@@ -262,8 +262,8 @@ final class CatchUp {
         return advance(lane, commit, now);
     }
 
-    /// The reader waits for its client; or for answers, and is looked at with each tick: a queue that is empty would
-    /// say at once that it has drained.
+    /// The reader waits for its client; or for answers, and is looked at with each tick: a queue that is empty
+    /// would say at once that it has drained.
     private void stall(Lane lane) {
         StreamState stream = lane.stream();
         pieces.look(lane, PieceReads.Progress.STALLED);
@@ -272,8 +272,8 @@ final class CatchUp {
         }
     }
 
-    /// Whether the reader may go on, as far as it has to know which rows later commits changed. It is told if nobody
-    /// will; in the middle of a commit what cannot be known is withheld, since a commit is never torn.
+    /// Whether the reader may go on, as far as it has to know which rows later commits changed. It is told if
+    /// nobody will; in the middle of a commit what cannot be known is withheld, since a commit is never torn.
     private boolean seesNewer(Lane lane, BufferedCommit commit) {
         List<TableState> probed = new ArrayList<>(0);
         for (int oid : lane.probedOids()) {

@@ -107,8 +107,8 @@ final class InstalledShapes {
         Frames.give(sink, subscription.stream(), delivered ? IdentityWarnings.ofDegradedDeletes(warning) : warning);
     }
 
-    /// The columns the subscription shows may be other ones now: tells its client, if so, once it is settled that it
-    /// goes on.
+    /// The columns the subscription shows may be other ones now: tells its client, if so, once it is settled
+    /// that it goes on.
     void tellColumns(Subscription subscription) {
         if (subscription.state() != Subscription.State.ACTIVE || !subscription.takeColumnsMoved()) {
             return;

@@ -450,8 +450,8 @@ final class SessionWatch {
         seenUsers = null;
     }
 
-    /// Bans that may have come without a word in the log are told by the age of tokens: whoever is banned gets no new
-    /// one.
+    /// Bans that may have come without a word in the log are told by the age of tokens: whoever is banned gets
+    /// no new one.
     private void usersSeen(Watched after) {
         Watched before = watchedUsers;
         watchedUsers = after;

@@ -14,8 +14,8 @@ import sluice.core.value.PgType;
 final class ShownColumns {
     private ShownColumns() {}
 
-    /// Whether one of them was dropped, renamed or retyped between two readings of the catalog, or one was added that
-    /// would be shown to whoever subscribes now.
+    /// Whether one of them was dropped, renamed or retyped between two readings of the catalog, or one was
+    /// added that would be shown to whoever subscribes now.
     static boolean differ(Subscription subscription, Relation before, Relation now) {
         for (Projection.Entry shown : subscription.projection().entries()) {
             if (!isSame(before.column(shown.attnum()), now.column(shown.attnum()))) {

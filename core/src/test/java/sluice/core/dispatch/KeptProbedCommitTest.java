@@ -83,7 +83,8 @@ class KeptProbedCommitTest {
         }
     }
 
-    /// A stream whose client takes nothing until it reads: its queue has a row, so what does not fit beside it waits.
+    /// A stream whose client takes nothing until it reads: its queue has a row, so what does not fit beside it
+    /// waits.
     private Received slow() {
         world.plan = granted(probed());
         Received stream = world.open("alice", notesShape("a"));

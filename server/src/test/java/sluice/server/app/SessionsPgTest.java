@@ -300,7 +300,7 @@ class SessionsPgTest {
         try (SseClient alice = sluice.stream(
                 token(sluice, ALICE, one),
                 "{\"sub\":\"s\",\"shape\":{\"schema\":\"auth\",\"table\":\"sessions\"}},"
-                    + "{\"sub\":\"u\",\"shape\":{\"schema\":\"auth\",\"table\":\"users\",\"filter\":\"nonsense\"}}")) {
+                        + "{\"sub\":\"u\",\"shape\":{\"schema\":\"auth\",\"table\":\"users\",\"filter\":\"nonsense\"}}")) {
             assertThat(alice.await("ready").data())
                     .contains("session revocation")
                     .containsPattern("\"sub\":\"s\",\"ok\":false[^}]*shape_not_authorized")

@@ -24,8 +24,7 @@ class LogPageTest {
 
     @Test
     void the_page_has_every_line_that_is_not_for_debugging() throws IOException {
-        String page =
-                Files.readString(ROOT.resolve("docs/operating.md")).replaceAll("\\s+", " ");
+        String page = Files.readString(ROOT.resolve("docs/operating.md")).replaceAll("\\s+", " ");
         List<String> messages = new ArrayList<>();
         for (String module : List.of("core", "server")) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(module + "/src/main/java"))) {
@@ -34,8 +33,9 @@ class LogPageTest {
                 }
             }
         }
-        assertThat(messages).hasSizeGreaterThan(30).allSatisfy(message -> assertThat(page)
-                .contains(message));
+        assertThat(messages)
+                .hasSizeGreaterThan(30)
+                .allSatisfy(message -> assertThat(page).contains(message));
     }
 
     /// Commands write for whoever started them.

@@ -134,11 +134,11 @@ public final class Pool implements AutoCloseable {
     /// of the position written to: the control file lags behind it. A standby writes to none.
     private static final String LEAVE =
             "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(), current_user = session_user,"
-                + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
-                + " pg_catalog.current_setting('transaction_read_only'),"
-                + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), ''),"
-                + " pg_catalog.pg_current_snapshot()::text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN '0' ELSE"
-                + " pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END";
+                    + " pg_catalog.current_setting('role'), pg_catalog.current_setting('search_path'),"
+                    + " pg_catalog.current_setting('transaction_read_only'),"
+                    + " coalesce(pg_catalog.current_setting('request.jwt.claims', true), ''),"
+                    + " pg_catalog.pg_current_snapshot()::text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN '0' ELSE"
+                    + " pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END";
 
     private Pool(PostgresUrl url, Sizing sizing, Reset reset) {
         this.database = new PinnedDataSource(url);

@@ -36,8 +36,8 @@ public final class SessionQuery {
                 pool, users, " AND s." + SqlText.identifier(banColumn) + " > pg_catalog.now()", timeout);
     }
 
-    /// Whether row-level security may hide rows of a table from whoever asks: unless it is off for them, a policy has
-    /// to show every row and none may take any away.
+    /// Whether row-level security may hide rows of a table from whoever asks: unless it is off for them, a
+    /// policy has to show every row and none may take any away.
     ///
     /// @param oid the table's, an expression
     static String mayHide(String oid) {
@@ -56,8 +56,8 @@ public final class SessionQuery {
     }
 
     /// @param id a text of that type
-    /// @throws QueryException when the database does not say, is a standby, which may not have the end of it yet, or
-    ///     may hide the row
+    /// @throws QueryException when the database does not say, is a standby, which may not have the end of it
+    ///     yet, or may hide the row
     public boolean exists(IdType type, String id) {
         return pool.askWhole(Lane.CALLERS, "the session lookup", timeout, use -> {
             List<List<Row>> answers;
@@ -82,8 +82,8 @@ public final class SessionQuery {
         });
     }
 
-    /// What may hide the row is looked at once the table is locked by having been read, in a snapshot of its own: it
-    /// is what was in force.
+    /// What may hide the row is looked at once the table is locked by having been read, in a snapshot of its
+    /// own: it is what was in force.
     private String question(IdType type) {
         String name = SqlText.qualified(table.schema(), table.name());
         return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL statement_timeout = "
