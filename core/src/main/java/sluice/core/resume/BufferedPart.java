@@ -36,6 +36,7 @@ public final class BufferedPart extends BufferedEntry {
 
     void liesIn(BufferedFile kept) {
         file = kept;
+        kept.parts().add(this);
         kept.retain();
     }
 

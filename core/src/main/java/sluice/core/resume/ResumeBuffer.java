@@ -44,7 +44,14 @@ public final class ResumeBuffer {
 
     /// @param ageMax how long a part is kept; zero for as long as the budget lets it
     /// @param bytesMax the budget of all tables together; zero turns the buffer off
-    public record Bounds(Duration ageMax, long bytesMax) {}
+    /// @param fileBytesMax what commits in files may take on disk when another has been kept: past it the oldest of
+    ///     them go, but never the newest
+    public record Bounds(Duration ageMax, long bytesMax, long fileBytesMax) {
+        /// However much disk they take.
+        public Bounds(Duration ageMax, long bytesMax) {
+            this(ageMax, bytesMax, Long.MAX_VALUE);
+        }
+    }
 
     /// Of a table or a channel.
     private static final class Track<E extends BufferedEntry> {
@@ -68,6 +75,8 @@ public final class ResumeBuffer {
     private Lsn startsAt = Lsn.ZERO;
     private long startsBefore;
     private long weightBytes;
+    private final ArrayDeque<BufferedFile> files = new ArrayDeque<>(0);
+    private long fileBytes;
 
     /// One that keeps nothing in files.
     public ResumeBuffer(Bounds bounds) {
@@ -183,7 +192,29 @@ public final class ResumeBuffer {
             add(part);
             table(part.relationOid()).inFiles.addLast(part);
         }
+        files.addLast(file);
+        fileBytes += kept.bytes();
+        fitFiles();
         fit();
+    }
+
+    /// The next commit in a file finds room: the oldest go first, and with each what its tables have of before.
+    private void fitFiles() {
+        boolean gone = false;
+        while (fileBytes > bounds.fileBytesMax() && files.size() > 1) {
+            for (BufferedPart part : List.copyOf(files.getFirst().parts())) {
+                EntryRing<BufferedPart> entries = table(part.relationOid()).entries;
+                while (part.isInBuffer()) {
+                    BufferedPart first = entries.get(0);
+                    spared.remove(first);
+                    evict(first);
+                }
+            }
+            gone = true;
+        }
+        if (gone) {
+            aging.removeIf(entry -> !entry.isInBuffer());
+        }
     }
 
     /// Of a part that lies in a file it is known now which rows it changed. That takes its room.
@@ -213,8 +244,14 @@ public final class ResumeBuffer {
 
     private void letGo(BufferedEntry entry) {
         if (entry instanceof BufferedPart part && part.file() != null) {
+            BufferedFile file = part.file();
             table(part.relationOid()).inFiles.remove(part);
-            release(part.file());
+            file.parts().remove(part);
+            if (file.parts().isEmpty()) {
+                files.remove(file);
+                fileBytes -= file.kept().bytes();
+            }
+            release(file);
         }
     }
 

@@ -41,6 +41,13 @@ public final class KeptCommit {
         return pieces.size();
     }
 
+    /// What it takes on disk.
+    public long bytes() {
+        return pieces.isEmpty()
+                ? 0
+                : pieces.getLast().position() + pieces.getLast().length();
+    }
+
     /// The pieces of the net changes.
     public Span net() {
         return new Span(netFrom, pieces.size());

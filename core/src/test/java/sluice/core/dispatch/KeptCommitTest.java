@@ -12,7 +12,9 @@ import static sluice.core.dispatch.World.update;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import sluice.core.resume.ResumeBuffer;
@@ -121,6 +123,70 @@ class KeptCommitTest {
     }
 
     @Test
+    void who_subscribes_in_the_middle_of_one_gets_it_from_the_file_or_nothing_of_it() {
+        world.open("before", notesShape("a"));
+        world.commit(rows(0, 1));
+        var resumed = new AtomicReference<Received>();
+        var live = world.kept(
+                store,
+                () -> {
+                    resumed.set(world.open("resumed", ResumeTest.resuming("a", new Lsn(0x1100), null, Scope.SHAPE)));
+                    return world.open("live", notesShape("a"));
+                },
+                List.of(),
+                rows(1, 5));
+        world.commit(rows(6, 1));
+        readAll();
+
+        assertThat(ids(live)).isEqualTo(numbers(6, 1));
+        assertThat(ids(resumed.get())).isEqualTo(numbers(0, 7));
+        assertThat(resumed.get().frames.getFirst()).contains("\"resumed\":true");
+    }
+
+    @Test
+    void the_next_one_follows_for_a_stream_that_is_in_the_middle_of_one_and_each_ends_once() {
+        var stream = world.openFramed("alice", notesShape("a"), join("r", "room:1"));
+        world.stopReading(stream);
+        world.kept(store, () -> "", List.of(message("sluice:room:1", "first")), rows(0, 12));
+        readAll();
+        assertThat(ids(stream)).isEqualTo(numbers(0, 8));
+        world.kept(store, () -> "", List.of(message("sluice:room:1", "second")), rows(12, 12));
+
+        world.read(stream);
+        readAll();
+
+        List<String> kinds = stream.frames.stream()
+                .map(frame -> frame.replaceAll("(?s)^(event: )?(\\w+).*", "$2"))
+                .filter(kind -> !kind.equals("ready") && !kind.equals("warning"))
+                .toList();
+        List<String> one = new ArrayList<>(Collections.nCopies(12, "change"));
+        one.addAll(List.of("broadcast", "commit"));
+        List<String> both = new ArrayList<>(one);
+        both.addAll(one);
+        assertThat(kinds).isEqualTo(both);
+        assertThat(ids(stream)).isEqualTo(numbers(0, 24));
+    }
+
+    @Test
+    void what_replays_one_is_told_its_end_under_its_name() {
+        world.open("before", notesShape("a"));
+        world.commit(rows(0, 1));
+        world.kept(store, rows(1, 20));
+
+        var stream = world.openFramed("alice", ResumeTest.resuming("r", new Lsn(0x1100), null, Scope.SHAPE));
+        readAll();
+
+        List<String> ends = stream.frames.stream()
+                .filter(frame -> frame.startsWith("event: commit"))
+                .toList();
+        assertThat(ends).hasSize(2).allMatch(end -> end.contains("\"sub\":\"r\""));
+        assertThat(stream.frames.subList(stream.frames.size() - 2, stream.frames.size()))
+                .satisfiesExactly(
+                        last -> assertThat(last).isEqualTo(ends.getLast()),
+                        live -> assertThat(live).startsWith("event: live"));
+    }
+
+    @Test
     void a_file_goes_with_its_place_in_the_buffer_but_not_under_whoever_is_in_the_middle_of_it() {
         World small = new World(World.buffered(new ResumeBuffer.Bounds(Duration.ZERO, 12_000)));
         var stream = small.open("alice", notesShape("a"));
@@ -142,6 +208,33 @@ class KeptCommitTest {
         small.take(Effect.DropKept.class).kept().delete();
         assertThat(store.kept).isEmpty();
         assertThat(stream.closed).isEqualTo(CloseReason.STREAM_LAGGING);
+    }
+
+    @Test
+    void the_oldest_goes_when_all_take_too_much_of_the_disk_and_the_newest_never_does() {
+        World small = new World(World.buffered(new ResumeBuffer.Bounds(Duration.ZERO, 1_000_000, 3_000)));
+        var behind = small.open("alice", notesShape("a"));
+        small.stopReading(behind);
+        small.commit(rows(0, 1));
+        small.kept(store, rows(1, 40));
+        small.commit(rows(41, 1));
+        assertThat(small.asked(Effect.DropKept.class)).isFalse();
+
+        small.kept(store, rows(42, 40));
+        small.take(Effect.DropKept.class).kept().delete();
+        assertThat(store.kept).hasSize(1);
+        small.pass(Duration.ofMillis(50));
+        assertThat(behind.closed).isEqualTo(CloseReason.STREAM_LAGGING);
+
+        var late = small.open("late", ResumeTest.resuming("a", new Lsn(0x1300), null, Scope.SHAPE));
+        assertThat(late.frames.getFirst()).contains("\"resumed\":true");
+        var early = small.open("early", ResumeTest.resuming("a", new Lsn(0x1100), null, Scope.SHAPE));
+        assertThat(early.frames.getFirst()).contains("\"resumed\":false");
+        small.hangUp(late);
+        small.kept(store, rows(82, 200));
+        small.take(Effect.DropKept.class).kept().delete();
+        assertThat(store.kept).hasSize(1);
+        assertThat(small.asked(Effect.DropKept.class)).isFalse();
     }
 
     @Test

@@ -155,7 +155,9 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
                 checking,
                 new EngineSettings.Rates(new RateBucket.Limit(1000, Duration.ofSeconds(1))),
                 new EngineSettings.Feeding(
-                        new ResumeBuffer.Bounds(Duration.ofSeconds(5), bufferBytes), EngineSettings.Snapshots.SERVED),
+                        new ResumeBuffer.Bounds(
+                                Duration.ofSeconds(5), bufferBytes, bufferBytes == 30_000 ? 1_000 : Long.MAX_VALUE),
+                        EngineSettings.Snapshots.SERVED),
                 ChannelWorld.SETTINGS,
                 EngineSettings.DegradedDeletes.WITHHOLD);
     }

@@ -21,6 +21,7 @@ import sluice.core.snapshot.SnapshotOutcome;
 import sluice.core.snapshot.SnapshotOutcome.Truncated;
 import sluice.core.snapshot.SnapshotSpool;
 import sluice.core.stream.CloseReason;
+import sluice.core.transaction.MemorySpillStore;
 
 /// Rows first, then what the snapshot does not show, then live: never in neither, never twice, never out of order.
 class SnapshotJoinTest {
@@ -111,6 +112,22 @@ class SnapshotJoinTest {
         assertThat(story(stream)).containsExactly("row 0", "row 1", "end", "id 3", "id 4", "live", "id 5");
         assertThat(stream.only("snapshot_end")).contains("\"rows\":2", "\"floor_lsn\":\"" + stamp.insertLsn() + "\"");
         assertThat(world.asked(Effect.DropSpool.class)).isTrue();
+    }
+
+    @Test
+    void a_commit_too_large_for_memory_comes_after_the_rows_where_they_do_not_show_it() {
+        MemorySpillStore store = new MemorySpillStore(1_000_000);
+        var stream = world.open("alice", snapshot("a"));
+        world.kept(store, insert("1", "alice", "in the rows"));
+        Stamp stamp = world.stamp();
+        world.kept(store, insert("2", "alice", "x"), insert("3", "alice", "x"));
+        giveRows(read(stamp, 1), 1);
+        while (world.asked(Effect.ReadPiece.class)) {
+            Effect.ReadPiece piece = world.take(Effect.ReadPiece.class);
+            world.step(new Input.PieceRead(piece.readId(), piece.kept().read(piece.piece())));
+        }
+
+        assertThat(story(stream)).containsExactly("row 0", "end", "id 2", "id 3", "live");
     }
 
     @Test

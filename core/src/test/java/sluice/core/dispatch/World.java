@@ -454,6 +454,11 @@ final class World {
         keptWithImages(store, List.of(), changes);
     }
 
+    /// One that is kept, with something happening after its first piece.
+    <T> T kept(MemorySpillStore store, Supplier<T> between, List<LogicalMessage> messages, Change... changes) {
+        return spilled(between, messages, KeptCommits.of(store, List.of(), List.of(changes)), changes);
+    }
+
     /// One that is kept, with every image of it.
     void keptWithImages(MemorySpillStore store, List<Change> images, Change... changes) {
         this.images = images;

@@ -223,6 +223,11 @@ final class Wiring {
                 ring.ageMax(), (long) (Runtime.getRuntime().maxMemory() * ring.memoryShare()));
     }
 
+    /// A commit that takes half of the room for those that are kept finds it.
+    private static ResumeBuffer.Bounds withFiles(ResumeBuffer.Bounds buffer, Settings settings) {
+        return new ResumeBuffer.Bounds(buffer.ageMax(), buffer.bytesMax(), keptBytes(settings) / 2);
+    }
+
     static EngineSettings engine(Settings settings) {
         Settings.Streams streams = settings.streams();
         Settings.Rights rights = settings.rights();
@@ -249,7 +254,7 @@ final class Wiring {
                         rights.crossChecking().first(), rights.crossChecking().every()),
                 new EngineSettings.Rates(new RateBucket.Limit(streams.subscribeRate(), Duration.ofSeconds(1))),
                 new EngineSettings.Feeding(
-                        buffer(streams.ring()),
+                        withFiles(buffer(streams.ring()), settings),
                         settings.snapshots().enabled().isOn()
                                 ? EngineSettings.Snapshots.SERVED
                                 : EngineSettings.Snapshots.DISABLED),

@@ -38,7 +38,9 @@ class BigTransactionPgTest {
                         Map.of(
                                 "SLUICE_TRANSACTION_MEMORY", "1MiB",
                                 "SLUICE_SPILL_MAX_BYTES", "256MiB",
-                                "SLUICE_RING_MAX_AGE", "10m"));
+                                "SLUICE_RING_MAX_AGE", "10m",
+                                "SLUICE_TIER_C_TIMEOUT", "20s",
+                                "SLUICE_STAMP_WAIT", "60s"));
                 SseClient alice = Notes.open(sluice, ALICE);
                 SseClient bob = Notes.open(sluice, BOB);
                 SseClient all = sluice.stream(sluice.token(ALICE, "service_role"), shape("all", "notes", ""));
