@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+import sluice.core.catalog.Column;
 import sluice.core.dispatch.RecordedHistory.Commit;
 import sluice.core.dispatch.RecordedHistory.Version;
 import sluice.core.dispatch.SimPolicy.Caller;
@@ -18,9 +19,10 @@ import sluice.testkit.recorded.Recording;
 /// values), in columns and rows that PostgreSQL let the caller select after it (before it), and by the rights that
 /// the log has announced since.
 final class RecordedJudge implements SimSink.Judge<RecordedShape> {
-    private final RecordedHistory history;
     private final IntSupplier written;
     private final Map<String, Integer> announced = new LinkedHashMap<>();
+    private RecordedHistory history;
+    private int epoch;
 
     /// @param written the moment up to which there is a log
     RecordedJudge(RecordedHistory history, IntSupplier written) {
@@ -36,6 +38,30 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
         announced.put(table, commit.moment());
     }
 
+    /// Another server goes on, behind the moment. What was announced by commits that are gone was never announced.
+    void failedOver(RecordedHistory next, int after) {
+        if (announced.values().stream().anyMatch(moment -> moment > after)) {
+            historyLost();
+        }
+        for (Map.Entry<String, Integer> table : announced.entrySet()) {
+            int moment = Math.min(table.getValue(), after);
+            while (moment > 0 && !next.commit(moment).changed().contains(table.getKey())) {
+                moment--;
+            }
+            table.setValue(moment);
+        }
+        history = next;
+    }
+
+    /// Commits that were dispatched are not part of the history that goes on.
+    private void historyLost() {
+        epoch++;
+    }
+
+    int epoch() {
+        return epoch;
+    }
+
     /// The moment of the last commit that changed the table, and so told of its rights.
     int announced(String table) {
         return Objects.requireNonNull(announced.get(table));
@@ -46,6 +72,9 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
         RecordedShape shape = Objects.requireNonNull(stream.shapes.get(label));
         ResumePosition position = Objects.requireNonNull(stream.resuming.get(label));
         String table = shape.wish.name();
+        if (Objects.requireNonNull(shape.told).epoch() != epoch) {
+            throw new AssertionError("RESUME: " + label + " resumes at " + position + " of a history that was lost");
+        }
         int now = history.rightsSerial(announced(table), table);
         for (int i = 1; i <= announced(table); i++) {
             Commit commit = history.commit(i);
@@ -87,6 +116,8 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
     /// @param commit the moment of the commit it is told with
     private record Image(@Nullable JsonNode values, int moment, int commit, boolean filtered) {}
 
+    private static final int NEVER = -1;
+
     private void check(Caller caller, RecordedShape shape, JsonNode event, Image image) {
         JsonNode values = image.values();
         if (values == null) {
@@ -95,7 +126,8 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
         String table = shape.wish.name();
         int id = values.get("id").asInt();
         Version version = history.rows(image.moment(), table).get(id);
-        if (version == null || !version.matches(values)) {
+        int named = version == null ? NEVER : named(table, version, values, image);
+        if (version == null || named == NEVER) {
             throw new AssertionError("NEVER_LEAK: " + event + " shows no row of moment " + image.moment());
         }
         if (image.filtered() && !version.isAdmitted(shape.wish.filter())) {
@@ -109,7 +141,7 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
         }
         int since = Math.max(image.commit(), announced(table));
         for (int moment : new int[] {image.commit(), since}) {
-            if (!covers(caller, table, moment, values)) {
+            if (!covers(caller, table, named, moment, values)) {
                 throw new AssertionError(
                         "NEVER_LEAK: " + caller + " may not read all columns of " + event + " at moment " + moment);
             }
@@ -121,9 +153,37 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
         }
     }
 
-    private boolean covers(Caller caller, String table, int moment, JsonNode values) {
+    /// When columns were called so that each value of the image is its column's: after the commit, or, of a row that
+    /// the commit wrote and then altered the table, before it.
+    private int named(String table, Version version, JsonNode values, Image image) {
+        for (int named = image.commit(); named >= Math.max(0, image.commit() - 1); named--) {
+            if (isSame(table, version, values, named, image.moment())) {
+                return named;
+            }
+        }
+        return NEVER;
+    }
+
+    private boolean isSame(String table, Version version, JsonNode values, int named, int moment) {
         for (Map.Entry<String, JsonNode> value : values.properties()) {
-            if (!history.view(moment, table, caller).columns().contains(value.getKey())) {
+            Column column = history.relation(named, table).column(value.getKey());
+            String then = history.renamed(table, value.getKey(), named, moment);
+            boolean isAdded = column != null && then == null && named > moment;
+            if (!isAdded
+                    && (then == null || !value.getValue().equals(version.json().get(then)))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Whether the caller may read these columns at a moment, whatever they are called by then.
+    ///
+    /// @param named when they were called as the values are
+    private boolean covers(Caller caller, String table, int named, int moment, JsonNode values) {
+        for (Map.Entry<String, JsonNode> value : values.properties()) {
+            String name = history.renamed(table, value.getKey(), named, moment);
+            if (name == null || !history.view(moment, table, caller).columns().contains(name)) {
                 return false;
             }
         }
@@ -132,7 +192,7 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
 
     private boolean isThroughout(String table, Version version, int from, int until) {
         for (int i = from; i <= until; i++) {
-            if (!version.equals(history.rows(i, table).get(version.row().id()))) {
+            if (version.differs(history.rows(i, table).get(version.row().id()))) {
                 return false;
             }
         }
@@ -157,10 +217,10 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
         for (int i = written.getAsInt(); i >= 0; i--) {
             Version version = history.rows(i, table).get(id);
             if (version != null
-                    && version.matches(values)
+                    && isSame(table, version, values, i, i)
                     && version.isAdmitted(shape.wish.filter())
                     && history.sees(caller, i, table, id)
-                    && covers(caller, table, i, values)) {
+                    && covers(caller, table, i, i, values)) {
                 return;
             }
         }

@@ -1,6 +1,7 @@
 package sluice.core.dispatch;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.IntSupplier;
@@ -31,7 +32,7 @@ final class RecordedServer {
 
     private static final int KEY = 1;
 
-    private final RecordedHistory history;
+    private RecordedHistory history;
     private final IntSupplier shown;
     private final Random random;
 
@@ -39,6 +40,11 @@ final class RecordedServer {
         this.history = history;
         this.shown = shown;
         this.random = random;
+    }
+
+    /// Another server answers.
+    void failedOver(RecordedHistory next) {
+        history = next;
     }
 
     Input answer(Effect effect) {
@@ -127,7 +133,7 @@ final class RecordedServer {
             return null;
         }
         for (Column column : probe.relation().columns()) {
-            String text = version.row().texts().get(column.attnum() - 1);
+            String text = text(version, moment, probe.relation().name(), column);
             boolean same = switch (image.kind(column.attnum())) {
                 case TEXT ->
                     image.tuple()
@@ -144,6 +150,26 @@ final class RecordedServer {
         return version;
     }
 
+    /// The value of a column that there may not be by then.
+    private @Nullable String text(Version version, int moment, String table, Column column) {
+        Column then = history.relation(moment, table).column(column.attnum());
+        return then == null
+                ? null
+                : version.row()
+                        .texts()
+                        .get(history.relation(moment, table).columns().indexOf(then));
+    }
+
+    /// By their names, as a query names them.
+    private Tuple tuple(Version version, int moment, Relation relation) {
+        List<@Nullable String> texts = new ArrayList<>();
+        for (Column column : relation.columns()) {
+            Column then = history.relation(moment, relation.name()).column(column.name());
+            texts.add(then == null ? null : text(version, moment, relation.name(), then));
+        }
+        return World.tuple(texts.toArray(new @Nullable String[0]));
+    }
+
     private SnapshotOutcome read(Effect.ReadSnapshot read, int moment, boolean fails) {
         String table = read.relation().name();
         Caller caller = caller(read.caller());
@@ -151,6 +177,9 @@ final class RecordedServer {
         for (Projection.Entry entry : read.projection().entries()) {
             Column column = read.relation().column(entry.attnum());
             fails |= column == null || !granted.contains(column.name());
+        }
+        for (Column column : read.filter().columns()) {
+            fails |= history.relation(moment, table).column(column.name()) == null;
         }
         if (fails) {
             return new SnapshotOutcome.Failed("query", "the rows could not be read");
@@ -160,7 +189,7 @@ final class RecordedServer {
         EventEncoder encoder = new EventEncoder(1_000_000);
         encoder.beginSnapshot(read.relation(), spool.stamp.insertLsn(), mapping);
         for (Version version : history.rows(moment, table).values()) {
-            Tuple tuple = World.tuple(version.row().texts().toArray(new @Nullable String[0]));
+            Tuple tuple = tuple(version, moment, read.relation());
             if (history.sees(caller, moment, table, version.row().id())
                     && read.filter().predicate().test(new RowImage(tuple, mapping, Instant.EPOCH)) == Truth.TRUE) {
                 spool.rows.add(encoder.snapshotRow(tuple, EventEncoder.RowPart.WHOLE, read.projection()));

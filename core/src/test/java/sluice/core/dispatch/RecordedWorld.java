@@ -1,9 +1,9 @@
 package sluice.core.dispatch;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 import sluice.core.authorization.PinnedColumns;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
@@ -23,23 +23,25 @@ import sluice.testkit.recorded.Recording;
 /// SQL shows commits in their order, sooner or later than the log: both at once are a moment of the recording each.
 final class RecordedWorld implements SimDriver.Outside<RecordedShape> {
     private final Random random;
-    private final RecordedHistory history;
+    private RecordedHistory history;
     private final RecordedServer server;
     private final RecordedJudge judge;
     private final RecordedLog log;
     private final SimDriver<RecordedShape> driver;
+    private final SimLine<Commit> line;
+    private final boolean failsOver;
     private int written;
     private int shown;
     private int dispatched;
-    private @Nullable Commit inHand;
-    private @Nullable Commit parked;
 
     RecordedWorld(RecordedHistory history, long seed) {
         this.history = history;
         random = new Random(seed * 0x9E3779B97F4A7C15L);
+        failsOver = random.nextBoolean();
         server = new RecordedServer(history, () -> shown, random);
         judge = new RecordedJudge(history, () -> written);
         log = new RecordedLog(history, () -> written, random);
+        line = new SimLine<>(log, random, () -> this.history.insertLsn(written), this::dispatched);
         driver = new SimDriver<>(
                 this,
                 judge,
@@ -57,7 +59,7 @@ final class RecordedWorld implements SimDriver.Outside<RecordedShape> {
 
     /// Whether nothing is left to be written, or to be judged.
     boolean isOver() {
-        return written == history.last() || driver.isSuspected();
+        return (written == history.last() && (!failsOver || history.fork() == null)) || driver.isSuspected();
     }
 
     // ---- what the driver asks
@@ -79,27 +81,27 @@ final class RecordedWorld implements SimDriver.Outside<RecordedShape> {
 
     @Override
     public void changes(Relation relation) {
-        Commit commit = parked != null ? parked : inHand;
+        Commit commit = line.current();
         if (commit != null) {
-            dispatched = Math.max(dispatched, commit.moment());
+            dispatched(commit);
             judge.dispatched(relation.name(), commit);
         }
     }
 
     @Override
     public void stepped() {
-        Commit waiting = parked;
-        if (waiting != null && driver.engine().acceptsWal()) {
-            dispatched = Math.max(dispatched, waiting.moment());
-            parked = null;
-        }
+        line.stepped(driver);
+    }
+
+    private void dispatched(Commit commit) {
+        dispatched = Math.max(dispatched, commit.moment());
     }
 
     @Override
     public SimStream.Start start(SimStream<RecordedShape> stream, RecordedShape shape) {
         String table = shape.wish.name();
         return new SimStream.Start(
-                history.rightsSerial(judge.announced(table), table), dispatchedUntil(), stream.caller, 0);
+                history.rightsSerial(judge.announced(table), table), dispatchedUntil(), stream.caller, judge.epoch());
     }
 
     @Override
@@ -120,10 +122,11 @@ final class RecordedWorld implements SimDriver.Outside<RecordedShape> {
                         random.nextInt(table.filters().size() + 2) - 2 < 0
                                 ? -1
                                 : random.nextInt(table.filters().size()),
+                        random.nextBoolean() ? List.of("id") : null,
                         random.nextBoolean() ? Transitions.REPORTED : Transitions.NOT_REPORTED,
                         random.nextBoolean() ? Initial.SNAPSHOT : Initial.NONE,
                         random.nextBoolean()),
-                history);
+                () -> history);
     }
 
     @Override
@@ -157,10 +160,13 @@ final class RecordedWorld implements SimDriver.Outside<RecordedShape> {
         }
     }
 
-    /// Nobody says anything.
     @Override
     public void settle(SimRoom room) {
-        room.settle(List.of());
+        List<SimRoom.Said> said = new ArrayList<>();
+        for (int i = 0; i <= written; i++) {
+            said.addAll(history.commit(i).said());
+        }
+        room.settle(said);
     }
 
     // ---- steps
@@ -178,7 +184,9 @@ final class RecordedWorld implements SimDriver.Outside<RecordedShape> {
             case 20, 21, 22 -> driver.engine().proceed(driver.now);
             default -> {
                 if (random.nextInt(3) == 0) {
-                    interrupt();
+                    line.interrupt(driver);
+                } else if (random.nextInt(4) == 0) {
+                    failOver();
                 }
             }
         }
@@ -193,40 +201,33 @@ final class RecordedWorld implements SimDriver.Outside<RecordedShape> {
 
     @Override
     public boolean deliver() {
-        if (!driver.engine().acceptsWal()) {
-            return false;
-        }
-        RecordedLog.Logged next = log.next();
-        if (next == null) {
-            if (random.nextInt(3) == 0 || driver.isCalm()) {
-                driver.mayConfirm = driver.mayConfirm.max(history.insertLsn(written));
-                driver.step(new Input.Wal(new WalEvent.Idle(history.insertLsn(written))));
-            }
-            return false;
-        }
-        Commit commit = next.commit();
-        inHand = commit;
-        boolean ends = next.endsCommit();
-        if (ends) {
-            driver.mayConfirm = commit.end();
-        }
-        driver.step(new Input.Wal(next.event()));
-        if (driver.engine().acceptsWal()) {
-            dispatched = Math.max(dispatched, commit.moment());
-        } else {
-            parked = commit;
-            if (driver.confirmed.isAfter(commit.lsn())) {
-                throw new AssertionError("ACK_IS_SAFE: a parked commit is confirmed");
-            }
-        }
-        inHand = ends ? null : commit;
-        return true;
+        return line.deliver(driver);
     }
 
-    private void interrupt() {
-        if (inHand == null && log.isBetweenCommits()) {
-            log.reconnect();
-            driver.step(new Input.Interrupted());
+    /// The standby takes over, once the primary has done all that the standby has.
+    private void failOver() {
+        RecordedHistory.Fork fork = history.fork();
+        if (fork == null
+                || !failsOver
+                || written < fork.after()
+                || !line.isFree()
+                || !driver.engine().acceptsWal()) {
+            return;
         }
+        int after = fork.after();
+        history = fork.history();
+        // the first moment of the standby is that of its promotion, which is no commit
+        written = after + 1;
+        shown = written;
+        dispatched = Math.min(dispatched, after);
+        judge.failedOver(history, after);
+        server.failedOver(history);
+        log.failedOver(history, after, fork.leftAt());
+        driver.questions.removeIf(question -> question.effect instanceof Effect.PollRights);
+        driver.mayConfirm = driver.mayConfirm.min(fork.leftAt());
+        driver.confirmed = driver.confirmed.min(fork.leftAt());
+        driver.sink.streams.values().forEach(stream -> stream.timelineLeft(fork.leftAt(), driver.position()));
+        driver.step(new Input.Interrupted());
+        driver.step(new Input.Wal(new WalEvent.TimelineLeft(fork.leftAt())));
     }
 }

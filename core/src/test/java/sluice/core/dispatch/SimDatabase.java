@@ -104,7 +104,7 @@ final class SimDatabase {
     }
 
     /// One committed transaction.
-    static final class Commit {
+    static final class Commit implements SimLine.Committed {
         final Xid xid;
         final Lsn lsn;
         final Instant time;
@@ -126,7 +126,13 @@ final class SimDatabase {
             this.after = before.copy();
         }
 
-        Lsn end() {
+        @Override
+        public Lsn lsn() {
+            return lsn;
+        }
+
+        @Override
+        public Lsn end() {
             return new Lsn(lsn.bits() + 0x80);
         }
 
@@ -196,6 +202,19 @@ final class SimDatabase {
             }
         }
         return null;
+    }
+
+    /// All that commits said, in order.
+    List<SimRoom.Said> said() {
+        List<SimRoom.Said> said = new ArrayList<>();
+        for (Commit commit : commits) {
+            for (PgOutputMessage change : commit.changes) {
+                if (change instanceof PgOutputMessage.Message message) {
+                    said.add(SimRoom.Said.of(commit.lsn, message));
+                }
+            }
+        }
+        return said;
     }
 
     // ---- what SQL shows

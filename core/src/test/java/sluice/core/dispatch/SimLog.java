@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.dispatch.SimDatabase.Commit;
 import sluice.core.dispatch.SimDatabase.Table;
+import sluice.core.dispatch.SimLine.Logged;
 import sluice.core.pgoutput.PgOutputMessage;
 import sluice.core.transaction.CatalogKeys;
 import sluice.core.transaction.MemorySpillStore;
@@ -18,17 +19,11 @@ import sluice.core.transaction.WalEvent;
 /// The reader of the simulated log: commits as PostgreSQL sends them, through the real assembler.
 ///
 /// A table is announced with its first change of a connection, and with the first after its rights moved.
-final class SimLog {
-    record Logged(WalEvent event, Commit commit) {
-        boolean endsCommit() {
-            return event instanceof WalEvent.Committed || event instanceof WalEvent.SpilledEnd;
-        }
-    }
-
+final class SimLog implements SimLine.Log<Commit> {
     private final SimDatabase database;
     private final Random random;
     private final CatalogKeys keys = new CatalogKeys();
-    private final ArrayDeque<Logged> events = new ArrayDeque<>();
+    private final ArrayDeque<Logged<Commit>> events = new ArrayDeque<>();
     private final Set<Table> announced = new LinkedHashSet<>();
     private TransactionAssembler assembler;
     private int read;
@@ -52,13 +47,13 @@ final class SimLog {
         keys.use(catalog);
     }
 
-    boolean isBetweenCommits() {
+    @Override
+    public boolean isBetweenCommits() {
         return events.isEmpty();
     }
 
-    /// The next event; null when everything has been read.
-    @Nullable
-    Logged next() {
+    @Override
+    public @Nullable Logged<Commit> next() {
         if (events.isEmpty()) {
             decode();
         }
@@ -66,7 +61,8 @@ final class SimLog {
     }
 
     /// The connection was lost, and has come back.
-    void reconnect() {
+    @Override
+    public void reconnect() {
         assembler.abandon();
         announced.clear();
     }
@@ -109,7 +105,7 @@ final class SimLog {
     private void accept(Commit commit, PgOutputMessage message) {
         assembler.accept(message);
         for (WalEvent event = assembler.next(); event != null; event = assembler.next()) {
-            events.add(new Logged(event, commit));
+            events.add(new Logged<>(event, commit));
         }
     }
 }

@@ -1,11 +1,11 @@
 package sluice.core.dispatch;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
-import sluice.core.dispatch.SimDatabase.Commit;
 import sluice.core.pgoutput.PgOutputMessage;
 import sluice.core.shape.SubscriptionRequest;
 import sluice.core.wal.Lsn;
@@ -14,6 +14,16 @@ import sluice.core.wal.Lsn;
 /// order, whatever becomes of its queue meanwhile.
 final class SimRoom {
     static final List<String> CHANNELS = List.of("room:1", "room:2");
+
+    /// What the commit there said in a channel.
+    record Said(Lsn lsn, String channel, String text) {
+        static Said of(Lsn lsn, PgOutputMessage.Message message) {
+            return new Said(
+                    lsn,
+                    message.prefix().substring("sluice:".length()),
+                    new String(message.content(), StandardCharsets.UTF_8));
+        }
+    }
 
     final String label;
     private final String channel;
@@ -47,16 +57,13 @@ final class SimRoom {
     }
 
     /// At rest: all of it was heard, and nothing else.
-    void settle(List<Commit> commits) {
+    ///
+    /// @param all that commits said, in order
+    void settle(List<Said> all) {
         List<String> said = new ArrayList<>();
-        for (Commit commit : commits) {
-            for (PgOutputMessage change : commit.changes) {
-                if (change instanceof PgOutputMessage.Message message
-                        && from != null
-                        && !commit.lsn.isBefore(from)
-                        && message.prefix().equals("sluice:" + channel)) {
-                    said.add(channel + " " + new String(message.content(), java.nio.charset.StandardCharsets.UTF_8));
-                }
+        for (Said each : all) {
+            if (from != null && !each.lsn().isBefore(from) && each.channel().equals(channel)) {
+                said.add(channel + " " + each.text());
             }
         }
         if (!said.equals(heard)) {

@@ -62,6 +62,9 @@ final class SimStream<S extends SimSubscription> implements StreamHandle {
     boolean hungUp;
     boolean reads = true;
     private Lsn liveAt = Lsn.ZERO;
+    /// The last commit that said something.
+    private Lsn spokenAt = Lsn.ZERO;
+
     private Lsn leftAt = Lsn.ZERO;
     private Lsn leftReached = Lsn.ZERO;
     final Framing framing;
@@ -175,6 +178,7 @@ final class SimStream<S extends SimSubscription> implements StreamHandle {
                 room.broadcast(data);
                 inOrder(data);
                 begins("", data);
+                spokenAt = liveAt;
             }
             return;
         }
@@ -242,6 +246,9 @@ final class SimStream<S extends SimSubscription> implements StreamHandle {
         }
         if (shape.phase == SimSubscription.Phase.LIVE && !data.has("snapshot")) {
             inOrder(data);
+            if (liveAt.equals(spokenAt)) {
+                throw new AssertionError("COMMIT_ORDER: " + id + " is given " + data + " after what its commit says");
+            }
         }
     }
 
@@ -249,6 +256,7 @@ final class SimStream<S extends SimSubscription> implements StreamHandle {
     void timelineLeft(Lsn at, Lsn reached) {
         leftAt = at;
         leftReached = reached;
+        spokenAt = Lsn.ZERO;
     }
 
     /// The engine has taken out what the client wanted to leave.

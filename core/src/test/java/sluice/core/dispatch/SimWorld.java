@@ -3,7 +3,6 @@ package sluice.core.dispatch;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.CatalogScope;
 import sluice.core.catalog.Relation;
@@ -25,8 +24,7 @@ final class SimWorld implements SimDriver.Outside<SimShape> {
     private final SimJudge judge;
     private final SimLog log;
     private final SimDriver<SimShape> driver;
-    private @Nullable Commit inHand;
-    private @Nullable Commit parked;
+    private final SimLine<Commit> line;
 
     SimWorld(long seed) {
         random = new Random(seed * 0x9E3779B97F4A7C15L);
@@ -34,6 +32,7 @@ final class SimWorld implements SimDriver.Outside<SimShape> {
         server = new SimServer(database, random);
         judge = new SimJudge(database);
         log = new SimLog(database, random);
+        line = new SimLine<>(log, random, database::insertLsn, commit -> commit.dispatched = true);
         driver = new SimDriver<>(
                 this,
                 judge,
@@ -68,7 +67,7 @@ final class SimWorld implements SimDriver.Outside<SimShape> {
 
     @Override
     public void changes(Relation relation) {
-        Commit commit = parked != null ? parked : inHand;
+        Commit commit = line.current();
         if (commit != null) {
             commit.dispatched = true;
             judge.dispatched(Table.of(relation.oid()), commit);
@@ -77,10 +76,7 @@ final class SimWorld implements SimDriver.Outside<SimShape> {
 
     @Override
     public void stepped() {
-        if (parked != null && driver.engine().acceptsWal()) {
-            parked.dispatched = true;
-            parked = null;
-        }
+        line.stepped(driver);
     }
 
     @Override
@@ -110,7 +106,7 @@ final class SimWorld implements SimDriver.Outside<SimShape> {
 
     @Override
     public void settle(SimRoom room) {
-        room.settle(database.commits);
+        room.settle(database.said());
     }
 
     private <T> T pick(T[] values) {
@@ -157,7 +153,7 @@ final class SimWorld implements SimDriver.Outside<SimShape> {
             case 20, 21, 22 -> driver.engine().proceed(driver.now);
             default -> {
                 if (random.nextInt(20) == 0) {
-                    interrupt();
+                    line.interrupt(driver);
                 } else if (random.nextInt(15) == 0) {
                     failOver();
                 }
@@ -172,44 +168,11 @@ final class SimWorld implements SimDriver.Outside<SimShape> {
 
     @Override
     public boolean deliver() {
-        if (!driver.engine().acceptsWal()) {
-            return false;
-        }
-        SimLog.Logged next = log.next();
-        if (next == null) {
-            if (random.nextInt(3) == 0 || driver.isCalm()) {
-                driver.mayConfirm = database.insertLsn();
-                driver.step(new Input.Wal(new WalEvent.Idle(database.insertLsn())));
-            }
-            return false;
-        }
-        inHand = next.commit();
-        boolean ends = next.endsCommit();
-        if (ends) {
-            driver.mayConfirm = next.commit().end();
-        }
-        driver.step(new Input.Wal(next.event()));
-        if (driver.engine().acceptsWal()) {
-            next.commit().dispatched = true;
-        } else {
-            parked = next.commit();
-            if (driver.confirmed.isAfter(next.commit().lsn)) {
-                throw new AssertionError("ACK_IS_SAFE: a parked commit is confirmed");
-            }
-        }
-        inHand = ends ? null : next.commit();
-        return true;
-    }
-
-    private void interrupt() {
-        if (inHand == null && log.isBetweenCommits()) {
-            log.reconnect();
-            driver.step(new Input.Interrupted());
-        }
+        return line.deliver(driver);
     }
 
     private void failOver() {
-        if (inHand != null || !log.isBetweenCommits() || !driver.engine().acceptsWal()) {
+        if (!line.isFree() || !driver.engine().acceptsWal()) {
             return;
         }
         int lost = Math.min(random.nextInt(3), database.commits.size());

@@ -32,7 +32,9 @@ import sluice.server.postgres.query.CatalogLoader;
 import sluice.server.postgres.query.Pool;
 import sluice.server.postgres.query.RightsPoll;
 import sluice.server.postgres.query.Stamped;
+import sluice.testkit.PostgresCluster;
 import sluice.testkit.PostgresDatabase;
+import sluice.testkit.postgres.PostgresServer;
 import sluice.testkit.recorded.Recording;
 import sluice.testkit.recorded.Recording.Caller;
 import sluice.testkit.recorded.Recording.Row;
@@ -59,25 +61,58 @@ final class Recorder implements AutoCloseable {
             new Caller("alice", "y", "service_role"));
     private static final List<String> ROLES = List.of("anon", "authenticated", "service_role");
 
-    private final PostgresDatabase database;
+    private static final List<String> CHANNELS = List.of("room:1", "room:2");
+
+    private final PostgresDatabase first;
     private final SeededRandom random;
-    private final Connection connection;
-    private final Pool pool;
-    private final CatalogLoader loader;
-    private final RightsPoll poll;
     private final ObjectMapper mapper = Recording.mapper();
+    private Server server;
 
     private final List<RandomTable> tables = new ArrayList<>();
     private final Map<String, Integer> rightsSerials = new LinkedHashMap<>();
     private final List<CatalogImage> images = new ArrayList<>();
     private final List<Row> rows = new ArrayList<>();
     private final Map<String, Integer> rowPlaces = new LinkedHashMap<>();
-    private final List<State> states = new ArrayList<>();
+    private List<State> states = new ArrayList<>();
     private String lastRights = "";
+    private int serials;
+    private int said;
+
+    /// How a recording goes on behind a commit on a standby that is promoted without the later ones.
+    ///
+    /// @param after the commit, 0 for no standby
+    /// @param commits of the standby
+    record Fork(int after, int commits) {
+        static final Fork NONE = new Fork(0, 0);
+    }
+
+    /// The server that is recorded, and the sessions with it.
+    private record Server(
+            PostgresDatabase database, Connection connection, Pool pool, CatalogLoader loader, RightsPoll poll) {
+        static Server of(PostgresDatabase database) throws SQLException {
+            Pool pool = Pool.open(
+                    PostgresUrl.parse(database.url("sluice_authz")),
+                    new Pool.Sizing(2, 1, TIMEOUT),
+                    Pool.Reset.ROLLBACK);
+            Connection connection = database.connect();
+            connection.setAutoCommit(false);
+            return new Server(
+                    database,
+                    connection,
+                    pool,
+                    CatalogLoader.start(pool, "sluice", ROLES, TIMEOUT),
+                    new RightsPoll(pool, "sluice", TIMEOUT));
+        }
+
+        void close() throws SQLException {
+            pool.close();
+            connection.close();
+        }
+    }
 
     /// @param database with the standard roles, and nothing else
-    Recorder(PostgresDatabase database, long seed) {
-        this.database = database;
+    Recorder(PostgresDatabase database, long seed) throws SQLException {
+        this.first = database;
         this.random = new SeededRandom(seed);
         List<String> subjects = List.copyOf(SUBJECTS.values());
         for (String name : List.of("notes", "tasks")) {
@@ -90,15 +125,11 @@ final class Recorder implements AutoCloseable {
                 "CREATE TABLE members (item int, user_id uuid, PRIMARY KEY (item, user_id))",
                 "CREATE PUBLICATION sluice FOR TABLE notes, tasks");
         for (RandomTable table : tables) {
-            moveRights(table);
+            table.policies(List.of()).forEach(database::execute);
             table.grants().forEach(database::execute);
         }
         database.rows("SELECT pg_create_logical_replication_slot('" + SLOT + "', 'pgoutput')");
-        this.connection = database.connect();
-        this.pool = Pool.open(
-                PostgresUrl.parse(database.url("sluice_authz")), new Pool.Sizing(2, 1, TIMEOUT), Pool.Reset.ROLLBACK);
-        this.loader = CatalogLoader.start(pool, "sluice", ROLES, TIMEOUT);
-        this.poll = new RightsPoll(pool, "sluice", TIMEOUT);
+        this.server = Server.of(database);
     }
 
     private static Map<String, String> subjects() {
@@ -115,37 +146,71 @@ final class Recorder implements AutoCloseable {
                 + caller.org() + "\",\"level\":" + level + "}";
     }
 
-    Recording record(int commits) throws SQLException {
-        connection.setAutoCommit(false);
+    Recording record(int commits, Fork fork) throws SQLException {
         capture(0, Catalog.MAY_HAVE_MOVED);
-        while (states.size() <= commits) {
+        commitUntil(fork.after());
+        if (fork.after() == 0) {
+            commitUntil(commits);
+            return recording(attached(), null);
+        }
+        List<List<Object>> standing = tables.stream().map(RandomTable::standing).toList();
+        Map<String, Integer> rights = new LinkedHashMap<>(rightsSerials);
+        PostgresCluster cluster = first.cluster();
+        server.close();
+        cluster.stop(PostgresServer.Stop.FAST);
+        try (PostgresCluster standby = cluster.startStandby()) {
+            cluster.start();
+            server = Server.of(first.reconnect());
+            commitUntil(commits);
+            server.close();
+            List<State> all = attached();
+            for (int i = 0; i < tables.size(); i++) {
+                tables.get(i).restore(standing.get(i));
+            }
+            rightsSerials.putAll(rights);
+            return recording(all, goneOn(standby.database(first.name()), fork));
+        }
+    }
+
+    private Recording.Fork goneOn(PostgresDatabase promoted, Fork fork) throws SQLException {
+        String leftAt = String.valueOf(promoted.value("SELECT pg_last_wal_replay_lsn()"));
+        promoted.value("SELECT pg_promote()");
+        server = Server.of(promoted);
+        states = new ArrayList<>();
+        capture(0, Catalog.MAY_HAVE_MOVED);
+        commitUntil(fork.commits());
+        Recording.Fork gone = new Recording.Fork(fork.after(), leftAt, attached());
+        promoted.reconnect();
+        return gone;
+    }
+
+    private void commitUntil(int count) throws SQLException {
+        while (states.size() <= count) {
             commit();
         }
-        attachMessages();
+    }
+
+    private Recording recording(List<State> all, Recording.@Nullable Fork fork) {
         List<JsonNode> catalogs = new ArrayList<>();
         images.forEach(image -> catalogs.add(mapper.valueToTree(new Relations(List.copyOf(image.relations())))));
         return new Recording(
-                random + ", " + commits + " commits, PostgreSQL "
-                        + database.cluster().version(),
+                random + ", " + all.size() + " states, PostgreSQL "
+                        + first.cluster().version(),
                 CALLERS,
                 tables.stream().map(this::described).toList(),
                 mapper.valueToTree(images.getFirst().dictionary()),
                 catalogs,
                 rows,
                 folds(),
-                states);
+                all,
+                fork);
     }
 
     /// Keeps the declared type of what is in the list.
     private record Relations(List<Relation> relations) {}
 
     private Table described(RandomTable table) {
-        Relation relation = relation(images.getFirst(), table);
-        return new Table(
-                relation.oid(),
-                table.name(),
-                relation.columns().stream().map(column -> column.name()).toList(),
-                table.filters());
+        return new Table(relation(images.getFirst(), table).oid(), table.name(), table.filters());
     }
 
     private static Relation relation(CatalogImage image, RandomTable table) {
@@ -160,31 +225,36 @@ final class Recorder implements AutoCloseable {
     }
 
     private void commit() throws SQLException {
-        Catalog catalog = Catalog.SAME;
+        Catalog catalog = Catalog.MAY_HAVE_MOVED;
         RandomTable table = random.pick(tables);
+        Connection connection = server.connection();
         try (Statement statement = connection.createStatement()) {
-            switch (random.weighted(60, 8, 4, 3, 2)) {
-                case 0 -> changes(statement, 1 + random.below(random.below(8) == 0 ? 14 : 3));
-                case 1 -> members(statement);
+            switch (random.weighted(60, 8, 4, 3, 2, 14)) {
+                case 0 -> {
+                    changes(statement, 1 + random.below(random.below(8) == 0 ? 14 : 3));
+                    catalog = Catalog.SAME;
+                }
+                case 1 -> {
+                    members(statement);
+                    catalog = Catalog.SAME;
+                }
                 case 2 -> {
-                    for (String sql : moved(table)) {
-                        statement.execute(sql);
-                    }
+                    int written = random.below(2);
+                    changes(statement, written);
+                    run(statement, table.policies(policies(statement, table)));
+                    rightsMoved(table);
+                    tell(statement, table, written);
                     changes(statement, random.below(2));
-                    catalog = Catalog.MAY_HAVE_MOVED;
                 }
                 case 3 -> {
-                    for (String sql : table.grants()) {
-                        statement.execute(sql);
-                    }
-                    rightsSerials.merge(table.name(), 1, Integer::sum);
-                    catalog = Catalog.MAY_HAVE_MOVED;
+                    run(statement, table.grants());
+                    rightsMoved(table);
                 }
-                default -> {
+                case 4 -> {
                     statement.execute("TRUNCATE " + table.name());
                     changes(statement, random.below(3));
-                    catalog = Catalog.MAY_HAVE_MOVED;
                 }
+                default -> alter(statement, table);
             }
             int xid;
             try (ResultSet row = statement.executeQuery("SELECT pg_current_xact_id()::text")) {
@@ -200,9 +270,19 @@ final class Recorder implements AutoCloseable {
         }
     }
 
+    private static void run(Statement statement, List<String> all) throws SQLException {
+        for (String sql : all) {
+            statement.execute(sql);
+        }
+    }
+
     private void changes(Statement statement, int count) throws SQLException {
         for (int i = 0; i < count; i++) {
             statement.execute(random.pick(tables).change());
+            if (random.below(6) == 0) {
+                statement.execute("SELECT pg_logical_emit_message(true, 'sluice:" + random.pick(CHANNELS) + "', 'said "
+                        + ++said + "')");
+            }
         }
     }
 
@@ -214,27 +294,67 @@ final class Recorder implements AutoCloseable {
                         : "INSERT INTO members VALUES (" + item + ") ON CONFLICT DO NOTHING");
     }
 
-    private void moveRights(RandomTable table) {
-        moved(table).forEach(database::execute);
+    /// Rows are written before and after it in the same transaction. If there are any before there is one after,
+    /// which tells the log of it: else the rows of before are the last the log tells, by the definition they had.
+    private void alter(Statement statement, RandomTable table) throws SQLException {
+        int written = random.below(3);
+        for (int i = 0; i < written; i++) {
+            statement.execute(table.written());
+        }
+        List<String> before = policies(statement, table);
+        for (String sql : table.altered()) {
+            if (!sql.contains(" TYPE ") || !isRead(statement, table)) {
+                statement.execute(sql);
+            }
+        }
+        if (!policies(statement, table).equals(before)) {
+            // without any, nobody would see a row of it for long
+            run(statement, table.policies(policies(statement, table)));
+            rightsMoved(table);
+        }
+        tell(statement, table, written);
+        changes(statement, random.below(3));
     }
 
-    private List<String> moved(RandomTable table) {
-        List<String> existing =
-                database
-                        .rows("SELECT polname FROM pg_policy WHERE polrelid = '" + table.name() + "'::regclass")
-                        .stream()
-                        .map(row -> String.valueOf(row.getFirst()))
-                        .toList();
-        rightsSerials.merge(table.name(), 1, Integer::sum);
-        return table.policies(existing);
+    /// The log brings what a transaction did to a table with the next row of it. Where rows were written before there
+    /// is one, else nothing would say so before a later transaction.
+    private static void tell(Statement statement, RandomTable table, int written) throws SQLException {
+        if (written > 0) {
+            statement.execute(table.written());
+        }
+    }
+
+    /// Whether a policy reads the labels: their type may not be altered then.
+    private static boolean isRead(Statement statement, RandomTable table) throws SQLException {
+        String sql = "SELECT FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum ="
+                + " d.refobjsubid WHERE d.classid = 'pg_policy'::regclass AND a.attname = 'label' AND a.attrelid = '"
+                + table.name() + "'::regclass";
+        try (ResultSet row = statement.executeQuery(sql)) {
+            return row.next();
+        }
+    }
+
+    private static List<String> policies(Statement statement, RandomTable table) throws SQLException {
+        List<String> names = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery(
+                "SELECT polname FROM pg_policy WHERE polrelid = '" + table.name() + "'::regclass ORDER BY polname")) {
+            while (row.next()) {
+                names.add(row.getString(1));
+            }
+        }
+        return names;
+    }
+
+    private void rightsMoved(RandomTable table) {
+        rightsSerials.put(table.name(), ++serials);
     }
 
     // ---- what PostgreSQL says of it
 
     private void capture(int xid, Catalog catalog) {
-        Stamped<String> rights = poll.fingerprint();
+        Stamped<String> rights = server.poll().fingerprint();
         if (catalog == Catalog.MAY_HAVE_MOVED || !rights.value().equals(lastRights)) {
-            images.add(loader.load(new CatalogScope.Everything(), TIMEOUT));
+            images.add(server.loader().load(new CatalogScope.Everything(), TIMEOUT));
             lastRights = rights.value();
         }
         Map<String, TableState> tableStates = new LinkedHashMap<>();
@@ -262,9 +382,11 @@ final class Recorder implements AutoCloseable {
                 .map(column -> column.name())
                 .toList();
         List<Integer> places = new ArrayList<>();
-        for (List<@Nullable String> row : database.rows("SELECT to_jsonb(t)::text, "
-                + String.join(", ", table.conditions()) + ", " + String.join(", ", columns) + " FROM " + table.name()
-                + " t ORDER BY id")) {
+        for (List<@Nullable String> row : server.database()
+                .rows("SELECT to_jsonb(t)::text, "
+                        + String.join(", ", table.conditions()) + ", " + String.join(", ", columns) + " FROM "
+                        + table.name()
+                        + " t ORDER BY id")) {
             places.add(place(table, row));
         }
         List<View> views = new ArrayList<>();
@@ -284,17 +406,18 @@ final class Recorder implements AutoCloseable {
         }
         String json = String.valueOf(row.getFirst());
         List<@Nullable String> texts = row.subList(filters + 1, row.size());
-        return rowPlaces.computeIfAbsent(table.name() + json, _ -> {
+        return rowPlaces.computeIfAbsent(table.name() + json + texts, _ -> {
             rows.add(new Row(Integer.parseInt(String.valueOf(texts.getFirst())), texts, json, admittedBy));
             return rows.size() - 1;
         });
     }
 
     private View view(RandomTable table, Caller caller) {
-        List<String> columns = database
+        List<String> columns = server
+                .database()
                 .rows(
-                        "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0"
-                                + " AND has_column_privilege(?, attrelid, attnum, 'SELECT') ORDER BY attnum",
+                        "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT"
+                            + " attisdropped AND has_column_privilege(?, attrelid, attnum, 'SELECT') ORDER BY attnum",
                         table.name(),
                         caller.role())
                 .stream()
@@ -302,7 +425,8 @@ final class Recorder implements AutoCloseable {
                 .toList();
         List<Integer> ids = columns.isEmpty()
                 ? List.of()
-                : database
+                : server
+                        .database()
                         .asRole(caller.role(), claims(caller))
                         .rows("SELECT id FROM " + table.name() + " ORDER BY id")
                         .stream()
@@ -311,29 +435,31 @@ final class Recorder implements AutoCloseable {
         return new View(columns, ids);
     }
 
-    /// The slot's bytes, to the commits they are of.
-    private void attachMessages() {
+    /// The states of this server, with the slot's bytes of each commit.
+    private List<State> attached() {
         Map<Integer, List<String>> byXid = new LinkedHashMap<>();
-        for (List<@Nullable String> row :
-                database.rows("SELECT xid::text, encode(data, 'hex') FROM pg_logical_slot_peek_binary_changes('" + SLOT
-                        + "', NULL, NULL, 'proto_version', '1', 'publication_names', 'sluice')")) {
+        for (List<@Nullable String> row : server.database()
+                .rows("SELECT xid::text, encode(data, 'hex') FROM pg_logical_slot_peek_binary_changes('" + SLOT
+                        + "', NULL, NULL, 'proto_version', '1', 'publication_names', 'sluice', 'messages', 'true')")) {
             byXid.computeIfAbsent((int) Long.parseLong(String.valueOf(row.getFirst())), _ -> new ArrayList<>())
                     .add(String.valueOf(row.getLast()));
         }
-        states.replaceAll(state -> new State(
-                state.xid(),
-                state.snapshot(),
-                state.insertLsn(),
-                state.rights(),
-                state.catalog(),
-                state.tables(),
-                byXid.getOrDefault(state.xid(), List.of())));
+        return states.stream()
+                .map(state -> new State(
+                        state.xid(),
+                        state.snapshot(),
+                        state.insertLsn(),
+                        state.rights(),
+                        state.catalog(),
+                        state.tables(),
+                        byXid.getOrDefault(state.xid(), List.of())))
+                .toList();
     }
 
     /// Whatever a subscription of any caller to any table may have to ask, under any of the catalogs.
     private List<Recording.Fold> folds() {
         RlsResolver resolver = new RlsResolver(ProbePermission.ALLOW);
-        CallerQueries queries = new CallerQueries(pool, TIMEOUT);
+        CallerQueries queries = new CallerQueries(server.pool(), TIMEOUT);
         List<Recording.Fold> recorded = new ArrayList<>();
         for (int i = 0; i < CALLERS.size(); i++) {
             Caller caller = CALLERS.get(i);
@@ -375,7 +501,6 @@ final class Recorder implements AutoCloseable {
 
     @Override
     public void close() throws SQLException {
-        pool.close();
-        connection.close();
+        server.close();
     }
 }

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// @param rows every version of every row; others name them by their place
 /// @param folds parts of rules that read no row, as PostgreSQL evaluated them for a caller
 /// @param states the first before any commit, then one after each
+/// @param fork another way it went on, or null
 public record Recording(
         String about,
         List<Caller> callers,
@@ -36,19 +37,26 @@ public record Recording(
         List<JsonNode> catalogs,
         List<Row> rows,
         List<Fold> folds,
-        List<State> states) {
+        List<State> states,
+        @Nullable Fork fork) {
     /// Somebody who asks.
     ///
     /// @param org of the token, which the subject may have others of
     public record Caller(String subject, String org, String role) {}
 
-    /// @param columns by position
     /// @param filters in the form of a subscription's filter
-    public record Table(int oid, String name, List<String> columns, List<String> filters) {}
+    public record Table(int oid, String name, List<String> filters) {}
+
+    /// What a standby did that had not all commits when it was promoted.
+    ///
+    /// @param after the place of the last state that it had
+    /// @param leftAt where its history leaves the other
+    /// @param states the first when it was promoted, then one after each commit
+    public record Fork(int after, String leftAt, List<State> states) {}
 
     /// One version of a row.
     ///
-    /// @param texts in PostgreSQL's output format, by position
+    /// @param texts in PostgreSQL's output format, in the order of the columns
     /// @param json as `to_jsonb` writes it
     /// @param admittedBy places of the filters that admit it
     public record Row(int id, List<@Nullable String> texts, String json, List<Integer> admittedBy) {}
@@ -68,7 +76,7 @@ public record Recording(
     /// @param rights the answer of the rights poll
     /// @param catalog the place of the catalog
     /// @param tables by name
-    /// @param messages of the commit, in hexadecimal; none when it changed no published table
+    /// @param messages of the commit, in hexadecimal; none when it changed no published table and said nothing
     public record State(
             int xid,
             String snapshot,
