@@ -472,7 +472,7 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
         List<String> labels = new ArrayList<>(stream.shapes.keySet());
         labels.addAll(stream.rooms.keySet());
         String label = labels.get(random.nextInt(labels.size()));
-        stream.leaving.add(label);
+        stream.leaving.put(requests + 1, label);
         control(stream, stream.caller, new ControlRequest.Unsubscribe(List.of(label)));
     }
 
@@ -499,7 +499,7 @@ final class SimDriver<S extends SimSubscription> implements SimSink.Host<S> {
                 var json = SimStream.json(new String(FrameEncoder.subscribed(results, walLsn), StandardCharsets.UTF_8));
                 stream.results(json.get("results"));
             }
-            case ControlAnswer.Removed _ -> stream.removed();
+            case ControlAnswer.Removed _ -> stream.removed(id);
             case ControlAnswer.TokenTaken _,
                     ControlAnswer.Refused _,
                     ControlAnswer.Delivered _,

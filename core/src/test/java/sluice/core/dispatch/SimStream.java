@@ -48,7 +48,8 @@ final class SimStream<S extends SimSubscription> implements StreamHandle {
     final Map<String, ResumePosition> resuming = new LinkedHashMap<>();
     /// Labels that have ended, as far as the engine is concerned.
     final Set<String> ended = new LinkedHashSet<>();
-    final Set<String> leaving = new LinkedHashSet<>();
+    /// By the request to be taken out of it.
+    final Map<Long, String> leaving = new LinkedHashMap<>();
     final Map<String, Start> starts = new LinkedHashMap<>();
     final Map<String, TransactionSnapshot> snapshots = new LinkedHashMap<>();
 
@@ -260,8 +261,11 @@ final class SimStream<S extends SimSubscription> implements StreamHandle {
     }
 
     /// The engine has taken out what the client wanted to leave.
-    void removed() {
-        for (String label : leaving) {
+    ///
+    /// @param request that is answered
+    void removed(long request) {
+        String label = leaving.remove(request);
+        if (label != null) {
             SimRoom room = rooms.get(label);
             if (room != null && room.from != null) {
                 room.removed = true;
@@ -275,7 +279,6 @@ final class SimStream<S extends SimSubscription> implements StreamHandle {
                 ended.add(label);
             }
         }
-        leaving.clear();
     }
 
     /// All is at rest: whatever began has ended.
