@@ -22,9 +22,16 @@ final class RightsInDoubt {
 
     private final ArrayDeque<Doubt> doubts = new ArrayDeque<>();
     private Lsn fixed = Lsn.ZERO;
+    private int raised;
+
+    /// How often rights were found to have been others for a while, even if they are what they were.
+    int raised() {
+        return raised;
+    }
 
     /// @param position everything before it has been dispatched
     void add(CommitOrder.RightsKnown known, Lsn position) {
+        raised++;
         passed(position);
         if (!known.lsn().isAfter(position)) {
             return;

@@ -57,6 +57,7 @@ final class SnapshotReads {
         final Subscription subscription;
         final int beginning;
         final int generation;
+        final int doubts;
         final long from;
         SnapshotOutcome.@Nullable Read read;
         Instant readAt = Instant.EPOCH;
@@ -65,11 +66,12 @@ final class SnapshotReads {
         long promisedFrames;
         long promisedBytes;
 
-        Reading(long id, Subscription subscription, int beginning, long from) {
+        Reading(long id, Subscription subscription, TableState table, int beginning, long from) {
             this.id = id;
             this.subscription = subscription;
             this.beginning = beginning;
             this.generation = subscription.generation();
+            this.doubts = table.doubts().raised();
             this.from = from;
         }
 
@@ -118,7 +120,7 @@ final class SnapshotReads {
         }
         // what was dispatched before this number is visible to every question asked from now on
         long from = host.order().unseen().oldest();
-        Reading reading = new Reading(requestIds.getAsLong(), subscription, beginning, from);
+        Reading reading = new Reading(requestIds.getAsLong(), subscription, table, beginning, from);
         readingsById.put(reading.id, reading);
         subscription.undecidableBefore(table.rightsMovedUntil());
         effects.emit(new Effect.ReadSnapshot(
@@ -183,10 +185,15 @@ final class SnapshotReads {
         sink.endCommit();
     }
 
-    /// Whether the rows may still be sent: the rule is the one they were read under.
+    /// Whether the rows may still be sent: the rule is the one they were read under, and was all
+    /// the while. One that
+    /// gave way to another and came back may have shown them by the other.
     private boolean holds(Reading reading) {
         Subscription subscription = reading.subscription;
-        boolean sameRule = subscription.generation() == reading.generation;
+        TableState table = host.table(subscription.relationOid());
+        boolean sameRule = subscription.generation() == reading.generation
+                && table != null
+                && table.doubts().raised() == reading.doubts;
         boolean fresh = !(subscription.rule().decision() instanceof Rule.Decision.Probed)
                 || !host.now().isAfter(reading.readAt.plus(PROBED_ROWS_KEPT));
         if (sameRule && fresh) {

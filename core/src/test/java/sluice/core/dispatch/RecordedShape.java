@@ -273,7 +273,8 @@ final class RecordedShape extends SimSubscription {
         return true;
     }
 
-    /// Whether another column has the name of the filter's by now: a shape learns of it with the table's next change.
+    /// Whether another column has the name of the filter's by now: a shape learns of it with the
+    /// table's next change.
     private boolean isFilterMoved(int now) {
         int since = recorded().moment(grantedAt);
         for (String column : List.of("owner", "kind")) {

@@ -16,6 +16,8 @@ import sluice.core.catalog.Stamp;
 import sluice.core.catalog.Succession;
 import sluice.core.shape.ShapeRequest;
 import sluice.core.shape.SubscriptionRequest;
+import sluice.core.snapshot.SnapshotOutcome;
+import sluice.core.snapshot.SnapshotSpool;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.ResumePosition;
 import sluice.core.wal.TransactionSnapshot;
@@ -257,6 +259,56 @@ class RightVersionsTest {
 
         assertThat(stream.changes()).isEmpty();
         assertThat(world.counts.of("withheld INSERT")).isEqualTo(1);
+    }
+
+    @Test
+    void rows_of_a_snapshot_are_read_again_when_a_right_may_have_been_another_meanwhile() {
+        answerPoll("read", versions(Map.of("policy1", 700)), world.stamp(), Map.of());
+        var reader = world.open("bob", snapshot());
+        long before = world.take(Effect.ReadSnapshot.class).joinId();
+        Stamp read = world.stamp();
+        Stamp ahead = new Stamp(seeing(new Xid(AHEAD)), world.stampAhead().insertLsn());
+        answerPoll("moved", versions(Map.of("policy1", AHEAD)), ahead, Map.of());
+
+        world.idle();
+        world.step(new Input.SnapshotRead(before, rows(read)));
+
+        assertThat(world.asked(Effect.TakeRows.class)).isFalse();
+        assertThat(world.asked(Effect.ReadSnapshot.class)).isTrue();
+        assertThat(reader.changes()).isEmpty();
+    }
+
+    @Test
+    void rows_of_a_snapshot_are_sent_when_one_right_came_directly_after_the_other() {
+        answerPoll("read", versions(Map.of("policy1", 700)), world.stamp(), Map.of());
+        world.open("bob", snapshot());
+        long before = world.take(Effect.ReadSnapshot.class).joinId();
+        Stamp read = world.stamp();
+        Stamp ahead = new Stamp(seeing(new Xid(AHEAD)), world.stampAhead().insertLsn());
+        answerPoll("moved", versions(Map.of("policy1", AHEAD)), ahead, Map.of("policy1", List.of(700, AHEAD)));
+
+        world.idle();
+        world.step(new Input.SnapshotRead(before, rows(read)));
+
+        assertThat(world.asked(Effect.TakeRows.class)).isTrue();
+    }
+
+    private static SnapshotOutcome rows(Stamp stamp) {
+        return new SnapshotOutcome.Read(stamp, 1, SnapshotOutcome.Truncated.COMPLETE, new SnapshotSpool() {});
+    }
+
+    private static SubscriptionRequest snapshot() {
+        ShapeRequest shape = new ShapeRequest(
+                "public",
+                "notes",
+                null,
+                null,
+                null,
+                ShapeRequest.Transitions.NOT_REPORTED,
+                ShapeRequest.Initial.SNAPSHOT,
+                null,
+                List.of());
+        return new SubscriptionRequest("first", shape, null);
     }
 
     /// One row is sent; then the catalog is read twice, the second time ahead of the stream, with this right

@@ -316,7 +316,8 @@ final class Recorder implements AutoCloseable {
         changes(statement, random.below(3));
     }
 
-    /// The log brings what a transaction did to a table with the next row of it. Where rows were written before there
+    /// The log brings what a transaction did to a table with the next row of it. Where rows were
+    /// written before there
     /// is one, else nothing would say so before a later transaction.
     private static void tell(Statement statement, RandomTable table, int written) throws SQLException {
         if (written > 0) {
@@ -417,7 +418,7 @@ final class Recorder implements AutoCloseable {
                 .database()
                 .rows(
                         "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT"
-                            + " attisdropped AND has_column_privilege(?, attrelid, attnum, 'SELECT') ORDER BY attnum",
+                                + " attisdropped AND has_column_privilege(?, attrelid, attnum, 'SELECT') ORDER BY attnum",
                         table.name(),
                         caller.role())
                 .stream()
