@@ -185,9 +185,8 @@ final class SnapshotReads {
         sink.endCommit();
     }
 
-    /// Whether the rows may still be sent: the rule is the one they were read under, and was all
-    /// the while. One that
-    /// gave way to another and came back may have shown them by the other.
+    /// Whether the rows may still be sent: the rule is the one they were read under, and was all the while. One
+    /// that gave way to another and came back may have shown them by the other.
     private boolean holds(Reading reading) {
         Subscription subscription = reading.subscription;
         TableState table = host.table(subscription.relationOid());

@@ -77,9 +77,8 @@ final class RecordedHistory {
             return filter < 0 || row.admittedBy().contains(filter);
         }
 
-        /// Whether it was written by another statement than the other one. A column that comes, goes
-        /// or gets another
-        /// name leaves it the same.
+        /// Whether it was written by another statement than the other one. A column that comes, goes or gets
+        /// another name leaves it the same.
         boolean differs(@Nullable Version other) {
             return other == null || row.id() != other.row.id() || number() != other.number();
         }

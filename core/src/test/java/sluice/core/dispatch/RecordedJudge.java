@@ -153,9 +153,8 @@ final class RecordedJudge implements SimSink.Judge<RecordedShape> {
         }
     }
 
-    /// When columns were called so that each value of the image is its column's: after the
-    /// commit, or, of a row that
-    /// the commit wrote and then altered the table, before it.
+    /// When columns were called so that each value of the image is its column's: after the commit, or, of a row
+    /// that the commit wrote and then altered the table, before it.
     private int named(String table, Version version, JsonNode values, Image image) {
         for (int named = image.commit(); named >= Math.max(0, image.commit() - 1); named--) {
             if (isSame(table, version, values, named, image.moment())) {

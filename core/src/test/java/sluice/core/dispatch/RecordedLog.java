@@ -72,9 +72,8 @@ final class RecordedLog implements SimLine.Log<Commit> {
         return events.pollFirst();
     }
 
-    /// The connection was lost, and has come back. Now and then so has the reader, who then knows
-    /// nothing of what it
-    /// has read: the engine has to.
+    /// The connection was lost, and has come back. Now and then so has the reader, who then knows nothing of
+    /// what it has read: the engine has to.
     @Override
     public void reconnect() {
         if (read <= written.getAsInt() && random.nextBoolean()) {

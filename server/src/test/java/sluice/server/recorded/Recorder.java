@@ -316,9 +316,8 @@ final class Recorder implements AutoCloseable {
         changes(statement, random.below(3));
     }
 
-    /// The log brings what a transaction did to a table with the next row of it. Where rows were
-    /// written before there
-    /// is one, else nothing would say so before a later transaction.
+    /// The log brings what a transaction did to a table with the next row of it. Where rows were written before
+    /// there is one, else nothing would say so before a later transaction.
     private static void tell(Statement statement, RandomTable table, int written) throws SQLException {
         if (written > 0) {
             statement.execute(table.written());
