@@ -204,8 +204,10 @@ final class SimJudge implements SimSink.Judge<SimShape> {
                 reached = commit.after.rightsOf(table);
             }
         }
+        // what a commit that nobody sees yet took away PostgreSQL shows still, and no row of the table announced it
+        Rights bySql = database.shown().rightsOf(table);
         for (Rights rights :
-                List.of(announced(table), reached, database.latest().rightsOf(table))) {
+                List.of(announced(table), reached, database.latest().rightsOf(table), bySql)) {
             boolean member = rights.policy() == SimPolicy.MEMBER && !caller.bypasses();
             if (covers(rights, image) && (member || rights.policy().shows(caller, row, java.util.Set.of()))) {
                 return;
