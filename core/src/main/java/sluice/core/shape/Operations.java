@@ -3,6 +3,7 @@ package sluice.core.shape;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sluice.core.error.ErrorCode;
 import sluice.core.error.RequestException;
@@ -12,10 +13,10 @@ public final class Operations {
     /// There are four, and two words for three of them.
     static final int NAMES_MAX = 16;
 
-    private static final EnumSet<Operation> ROWS = EnumSet.of(Operation.INSERT, Operation.UPDATE, Operation.DELETE);
+    private static final Set<Operation> ROWS = EnumSet.of(Operation.INSERT, Operation.UPDATE, Operation.DELETE);
 
     /// What most subscriptions ask for.
-    private static final Operations EVERY_ROW = new Operations(ROWS);
+    private static final Operations EVERY_ROW = new Operations(EnumSet.copyOf(ROWS));
 
     private final EnumSet<Operation> wanted;
 
