@@ -149,17 +149,7 @@ public final class SluiceServer implements AutoCloseable {
                 extraRoutes,
                 SessionWiring.check(settings, pool, foundation.warnings(), revocations, clock),
                 verifier(revocations, clock));
-        this.database = new PostgresDatabase(
-                foundation.loader(),
-                settings.rights().reloadTimeout(),
-                new RightsPoll(pool, settings.replication().publication(), QUERY_TIMEOUT),
-                new CallerQueries(pool, QUERY_TIMEOUT),
-                new ProbeQueries(pool, settings.rights().probeTimeout()),
-                new LogPush(
-                        pool,
-                        foundation.catalog().dictionary().serverMajor(),
-                        settings.rights().probeTimeout()),
-                metrics);
+        this.database = database(foundation);
         this.hooks = new HttpHooks(Wiring.hooks(settings));
         this.hookRunner = new HookRunner(
                 hooks::ask, settings.channels().hookTimeout(), RandomGenerator.getDefault(), engineThread::submit);
@@ -180,6 +170,20 @@ public final class SluiceServer implements AutoCloseable {
     private static ScheduledExecutorService timer(String name) {
         return Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().name(name).daemon().factory());
+    }
+
+    private PostgresDatabase database(Foundation foundation) {
+        return new PostgresDatabase(
+                foundation.loader(),
+                settings.rights().reloadTimeout(),
+                new RightsPoll(pool, settings.replication().publication(), QUERY_TIMEOUT),
+                new CallerQueries(pool, QUERY_TIMEOUT),
+                new ProbeQueries(pool, settings.rights().probeTimeout()),
+                new LogPush(
+                        pool,
+                        foundation.catalog().dictionary().serverMajor(),
+                        settings.rights().probeTimeout()),
+                metrics);
     }
 
     private WalReader reader(Gate gate) {
