@@ -103,6 +103,8 @@ class PublicCasesClusterPgTest {
                 SseClient alice = Notes.open(sluice, ALICE)) {
             database.execute("CREATE TABLE noise (t text)");
             Notes.insert(database, 1, ALICE);
+            // its rights are known by then, which PostgreSQL could not be asked for while it stops
+            assertThat(Notes.idsUntil(alice, 1)).containsExactly(1);
             database.execute("INSERT INTO noise SELECT repeat('x', 1000) FROM generate_series(1, 5000)");
             database.reconnect();
 
