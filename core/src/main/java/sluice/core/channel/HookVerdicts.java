@@ -30,8 +30,18 @@ public final class HookVerdicts {
     ///
     /// @param until a moment at which it no longer answers new joins
     /// @param asked the number of the question; a lower one was put earlier
+    /// @param denial the last verdict before this, where that is a denial and this is none at all
     public record Known(
-            HookAnswer.Verdict verdict, @Nullable String reason, Instant until, long asked, double random) {
+            HookAnswer.Verdict verdict,
+            @Nullable String reason,
+            Instant until,
+            long asked,
+            double random,
+            @Nullable Known denial) {
+        public Known(HookAnswer.Verdict verdict, @Nullable String reason, Instant until, long asked, double random) {
+            this(verdict, reason, until, asked, random, null);
+        }
+
         /// When the client may ask again: from one to five seconds, never while this answer stands.
         public long retryAfterMillis(Instant now) {
             long spread = RETRY_MILLIS_MIN + (long) (random * RETRY_MILLIS_SPREAD);
@@ -65,9 +75,20 @@ public final class HookVerdicts {
         if (latest == null || latest.asked() <= told.asked()) {
             return told;
         }
+        Known denial = latest.denial();
+        if (denial != null && denial.asked() > told.asked()) {
+            return denial;
+        }
         boolean says =
                 latest.verdict() != HookAnswer.Verdict.NONE || !told.until().isAfter(now);
         return says ? latest : told;
+    }
+
+    private static @Nullable Known denial(@Nullable Known before, HookAnswer answer) {
+        if (before == null || answer.verdict() != HookAnswer.Verdict.NONE) {
+            return null;
+        }
+        return before.verdict() == HookAnswer.Verdict.DENY ? before : before.denial();
     }
 
     /// Takes an answer in.
@@ -83,7 +104,8 @@ public final class HookVerdicts {
         Duration valid = answer.verdict() == HookAnswer.Verdict.NONE
                 ? answer.validFor()
                 : Duration.ofNanos((long) (answer.validFor().toNanos() * (1 - random * SHORTENED_MAX)));
-        Known known = new Known(answer.verdict(), answer.reason(), now.plus(valid), asked, random);
+        Known known =
+                new Known(answer.verdict(), answer.reason(), now.plus(valid), asked, random, denial(before, answer));
         remembered.remove(key);
         remembered.put(key, known);
         if (remembered.size() > REMEMBERED_MAX) {

@@ -168,8 +168,10 @@ final class SubscribeFlow {
     private boolean staleTablesUnavailable;
     private int restarts;
 
-    /// The entries that are being decided, of which so many were let through to be asked about.
+    /// The entries that are being decided.
     private List<Entry> turn = List.of();
+
+    /// How many entries in all were let through to be asked about and had not been refused by then.
     private int admitted;
     private int furtherTurns;
     private final Instant startedAt;
@@ -285,7 +287,7 @@ final class SubscribeFlow {
 
     private void take(List<Entry> next, Accepted accepted) {
         turn = next;
-        admitted = 0;
+        admitted = accepted.labels.size();
         shapesDecided = false;
         for (Entry entry : next) {
             try {
@@ -303,10 +305,6 @@ final class SubscribeFlow {
     ///
     /// @return whether there are any
     private boolean takeAnotherTurn() {
-        int granted = 0;
-        for (Entry entry : turn) {
-            granted += entry.refusal() == null ? 1 : 0;
-        }
         List<Entry> waiting = new ArrayList<>(0);
         Accepted accepted = new Accepted();
         for (Entry entry : entries) {
@@ -316,7 +314,7 @@ final class SubscribeFlow {
                 accepted.add(entry.request());
             }
         }
-        if (waiting.isEmpty() || granted == admitted || furtherTurns == FURTHER_TURNS_MAX) {
+        if (waiting.isEmpty() || accepted.labels.size() == admitted || furtherTurns == FURTHER_TURNS_MAX) {
             return false;
         }
         furtherTurns++;
@@ -524,7 +522,8 @@ final class SubscribeFlow {
             return;
         }
         boolean sameCaller = caller.equals(stream.identity());
-        for (Entry entry : turn) {
+        // what an earlier turn let in is looked at again: later verdicts and tokens may have come meanwhile
+        for (Entry entry : entries) {
             HookKey hook = entry.hook();
             if (entry.refusal() == null && hook != null) {
                 try {

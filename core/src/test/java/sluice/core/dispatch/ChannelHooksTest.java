@@ -330,6 +330,86 @@ class ChannelHooksTest {
     }
 
     @Test
+    void a_denial_counts_for_a_join_that_waits_though_the_endpoint_gave_no_verdict_after_it() {
+        joined("a1", "alice", 3600);
+        Received other = channels.open("a2", "alice", join("t", "team:1"));
+        world.plan = granted(everything(), FOLD);
+        Received waiting = channels.open("a3", "alice", notesShape("s"), join("t", "team:1"));
+        Effect.AskFolds shapes = world.take(Effect.AskFolds.class);
+
+        channels.send("a1", channels.caller("alice"), new ControlRequest.Token());
+        channels.send("a2", channels.caller("alice"), new ControlRequest.Token());
+        channels.answer(channels.asked(), deny());
+        channels.answer(channels.asked(), none());
+        world.step(new Input.FoldsAnswer(shapes.questionId(), List.of(new FoldAnswer.Value("x"))));
+
+        assertThat(other.only("error")).contains("channel_not_authorized");
+        assertThat(waiting.only("ready")).contains("\"sub\":\"t\",\"ok\":false", "channel_not_authorized");
+        say("team:1", "secret");
+        assertThat(waiting.broadcasts()).isEmpty();
+    }
+
+    @Test
+    void a_join_that_waits_for_a_later_entry_to_be_decided_is_refused_when_the_endpoint_has_denied_meanwhile() {
+        world.pass(Duration.ofMillis(1));
+        world.pass(RECHECK.minusSeconds(1));
+        Received first = joined("a1", "alice", 1);
+        world.plan = granted(everything(), FOLD);
+        Received second = channels.open(
+                "a2", "alice", join("t", "team:1"), join("u", "team:2"), notesShape("u"), join("v", "room:1"));
+        channels.answer(channels.asked(), deny());
+        Effect.AskFolds shapes = world.take(Effect.AskFolds.class);
+
+        world.pass(Duration.ofSeconds(2));
+        channels.answer(channels.asked(), deny());
+        world.step(new Input.FoldsAnswer(shapes.questionId(), List.of(new FoldAnswer.Value("x"))));
+
+        assertThat(first.only("error")).contains("channel_not_authorized");
+        assertThat(second.only("ready"))
+                .contains("\"sub\":\"t\",\"ok\":false,\"error\":{\"code\":\"channel_not_authorized\"")
+                .contains("{\"sub\":\"v\",\"ok\":true}");
+        say("team:1", "secret");
+        assertThat(second.broadcasts()).isEmpty();
+    }
+
+    @Test
+    void a_verdict_about_the_token_before_lets_nobody_in_when_later_entries_were_not_decided_in_time() {
+        Received alice = channels.open("a", "alice");
+        world.plan = granted(everything(), FOLD);
+        channels.send(
+                "a",
+                channels.caller("alice"),
+                subscribe(
+                        join("t", "team:1"),
+                        join("u", "team:2"),
+                        join("v", "team:3"),
+                        notesShape("u"),
+                        join("v", "team:4")));
+        List<Effect.AskHook> first = allAsked();
+        channels.answer(first.get(0), allow(60));
+        channels.answer(first.get(1), deny());
+        channels.answer(first.get(2), deny());
+        Effect.AskHook last = channels.asked();
+        world.step(new Input.FoldsAnswer(world.take(Effect.AskFolds.class).questionId(), null));
+        Identity refreshed = new Identity(
+                "alice", "authenticated", "{\"plan\":\"free\"}", world.now().plusSeconds(7200), null, null);
+        channels.send("a", refreshed, new ControlRequest.Token());
+        assertThat(world.take(Effect.Answered.class).answer()).isEqualTo(new ControlAnswer.TokenTaken(0));
+
+        channels.answer(last, allow(60));
+
+        assertThat(codes(world.take(Effect.Answered.class).answer()))
+                .containsExactly(
+                        "channel_hook_unavailable",
+                        "channel_not_authorized",
+                        "channel_not_authorized",
+                        "catalog_unavailable",
+                        "channel_hook_unavailable");
+        say("team:1", "secret");
+        assertThat(alice.broadcasts()).isEmpty();
+    }
+
+    @Test
     void tokens_in_a_row_put_one_question_at_a_time_about_a_channel() {
         Received alice = joined("a", "alice", 3600);
         for (int i = 0; i < 20; i++) {
