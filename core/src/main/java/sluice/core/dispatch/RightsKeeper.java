@@ -221,6 +221,7 @@ final class RightsKeeper {
         }
         if (!before.schema().equals(now.schema()) || !before.name().equals(now.name())) {
             renamed(table, before);
+            table.moved(stamp.insertLsn());
             return;
         }
         if (!rightsMoved && !definitionMoved && !everyRule && fed) {

@@ -105,6 +105,25 @@ class ResumeTest {
     }
 
     @Test
+    void a_position_of_another_table_that_had_the_name_is_not_resumed() {
+        rename("archive");
+        World.Commit seen = world.commit(insert("1", "alice", "of the other table"));
+        rename("notes");
+
+        assertThat(world.open("alice", resuming("a", lsn(seen))).only("ready"))
+                .contains("\"ok\":true", "\"resumed\":false");
+        Lsn later = lsn(world.commit(insert("2", "alice", "x")));
+        assertThat(world.open("a", resuming("a", later)).only("ready")).contains("\"resumed\":true");
+    }
+
+    private void rename(String name) {
+        world.rename(name);
+        world.step(new Input.RightsAnswer("now " + name));
+        Effect.LoadCatalog load = world.take(Effect.LoadCatalog.class);
+        world.step(new Input.CatalogAnswer(load.requestId(), world.imageAt(world.stamp())));
+    }
+
+    @Test
     void a_position_past_the_log_is_not_resumed() {
         world.commit(insert("1", "alice", "x"));
 
