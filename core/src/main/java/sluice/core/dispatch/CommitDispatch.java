@@ -411,7 +411,7 @@ final class CommitDispatch implements Probes.Listener {
         // PostgreSQL is asked about the row as it is now: only its newest image may be asked about
         Newer later = subscription.rule().decision() instanceof Rule.Decision.Probed ? newer.get() : Newer.NO;
         if (later != Newer.NO) {
-            if (later == Newer.UNKNOWN || form.hidden() == ProbedForm.Hidden.MAY_HAVE_LEFT) {
+            if (later != Newer.YES || form.hidden() == ProbedForm.Hidden.MAY_HAVE_LEFT) {
                 withhold(subscription, ChangedRow.operation(event.change()));
             }
             return;

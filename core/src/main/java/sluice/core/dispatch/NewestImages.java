@@ -16,19 +16,26 @@ import sluice.core.wal.Lsn;
 /// present. As many keys as the buffer has changes of the table in memory; of what lies in files {@link KeyReads}
 /// knows. Owned by the engine's thread.
 final class NewestImages {
-    /// What is known of a row of a commit.
+    /// What is known of a row of a commit; of two of them the later here counts.
     enum Newer {
         NO,
-        /// A later commit changed it again.
-        YES,
+        /// A later commit changed a row without saying which, or this one has no key to know it by.
+        MAYBE,
         /// A later commit is not in the buffer any more, or nobody knows which rows it changed.
-        UNKNOWN
+        UNKNOWN,
+        /// A later commit changed it again.
+        YES
     }
 
     private final TableState table;
     private final Map<String, Long> lastByKey = new HashMap<>();
     private long scannedBefore;
-    private long anyRow = -1;
+
+    /// The last commits that changed every row, a row that they do not name, and any row at all.
+    private long truncated = -1;
+
+    private long unnamed = -1;
+    private long latest = -1;
 
     /// @param from commits before this one are of no interest
     NewestImages(TableState table, long from) {
@@ -43,13 +50,12 @@ final class NewestImages {
         if (!buffer.reaches(oid, number + 1)) {
             return Newer.UNKNOWN;
         }
+        Newer newer = inMemory(change, commit, buffer);
         for (BufferedPart part : buffer.inFiles(oid, number + 1)) {
             Newer inFile = inFile(part, change, commit.lsn());
-            if (inFile != Newer.NO) {
-                return inFile;
-            }
+            newer = inFile.compareTo(newer) > 0 ? inFile : newer;
         }
-        return isAfter(change, commit, buffer) ? Newer.YES : Newer.NO;
+        return newer;
     }
 
     private Newer inFile(BufferedPart part, Change change, Lsn commitLsn) {
@@ -61,19 +67,29 @@ final class NewestImages {
         if (keys == null || !wereReadRight || row == null) {
             return Newer.UNKNOWN;
         }
-        return keys.mayHold(table.mapping(change.relation(), commitLsn), row) ? Newer.YES : Newer.NO;
+        return switch (keys.holds(table.mapping(change.relation(), commitLsn), row)) {
+            case NO -> Newer.NO;
+            case YES -> Newer.YES;
+            case MAYBE -> Newer.MAYBE;
+        };
     }
 
-    private boolean isAfter(Change change, BufferedCommit commit, ResumeBuffer buffer) {
+    private Newer inMemory(Change change, BufferedCommit commit, ResumeBuffer buffer) {
         long number = commit.number();
         scan(buffer);
         Tuple row = ChangedRow.newTuple(change);
-        if (anyRow > number || row == null) {
-            return anyRow > number;
+        if (truncated > number || row == null) {
+            return truncated > number ? Newer.YES : Newer.NO;
         }
         String key = key(change, row, commit.lsn());
+        if (key.isEmpty()) {
+            return latest > number ? Newer.MAYBE : Newer.NO;
+        }
         Long last = lastByKey.get(key);
-        return key.isEmpty() || (last != null && last > number);
+        if (last != null && last > number) {
+            return Newer.YES;
+        }
+        return unnamed > number ? Newer.MAYBE : Newer.NO;
     }
 
     private void scan(ResumeBuffer buffer) {
@@ -86,9 +102,10 @@ final class NewestImages {
                 note(change, ChangedRow.newTuple(change), part.commit());
                 note(change, ChangedRow.oldTuple(change), part.commit());
                 if (change instanceof Change.Truncate) {
-                    anyRow = number;
+                    truncated = number;
                 }
             }
+            latest = number;
             scannedBefore = number + 1;
         }
     }
@@ -99,7 +116,7 @@ final class NewestImages {
         }
         String key = key(change, tuple, commit.lsn());
         if (key.isEmpty()) {
-            anyRow = commit.number();
+            unnamed = commit.number();
         } else {
             lastByKey.put(key, commit.number());
         }

@@ -19,13 +19,28 @@ public final class KeptKeys {
     private static final long BESIDES_BYTES = 200;
 
     private final List<Integer> keyColumns;
-    private final boolean ofEveryRow;
+    private final Others others;
     private final long[] hashes;
     private final Hash hash = new Hash();
 
-    private KeptKeys(List<Integer> keyColumns, boolean ofEveryRow, long[] hashes) {
+    /// Whether the commit changed a row.
+    public enum Held {
+        NO,
+        YES,
+        /// It changed a row without saying which, or the row has no key to know it by.
+        MAYBE
+    }
+
+    /// Rows besides those that are known by their key.
+    private enum Others {
+        NONE,
+        SOME,
+        ALL
+    }
+
+    private KeptKeys(List<Integer> keyColumns, Others others, long[] hashes) {
         this.keyColumns = keyColumns;
-        this.ofEveryRow = ofEveryRow;
+        this.others = others;
         this.hashes = hashes;
     }
 
@@ -34,11 +49,20 @@ public final class KeptKeys {
         return keyColumns.equals(table.keyColumns());
     }
 
-    /// Whether the commit changed the row, or may have.
+    /// Whether the commit changed the row.
     ///
     /// @param mapping of the tuple to the table
-    public boolean mayHold(ColumnMapping mapping, Tuple row) {
-        return ofEveryRow || !hash.take(keyColumns, mapping, row) || Arrays.binarySearch(hashes, hash.value()) >= 0;
+    public Held holds(ColumnMapping mapping, Tuple row) {
+        return switch (others) {
+            case ALL -> Held.YES;
+            case SOME -> Held.MAYBE;
+            case NONE -> {
+                if (!hash.take(keyColumns, mapping, row)) {
+                    yield Held.MAYBE;
+                }
+                yield Arrays.binarySearch(hashes, hash.value()) >= 0 ? Held.YES : Held.NO;
+            }
+        };
     }
 
     public long weightBytes() {
@@ -94,7 +118,7 @@ public final class KeptKeys {
         private final Hash hash = new Hash();
         private long[] hashes = new long[FIRST_CAPACITY];
         private int size;
-        private boolean ofEveryRow;
+        private Others others = Others.NONE;
         private @Nullable RelationDefinition mapped;
         private ColumnMapping mapping = ColumnMapping.none();
 
@@ -112,7 +136,7 @@ public final class KeptKeys {
                 case Change.Update(var _, var old, var row) -> add(row) && (old == null || add(old));
                 case Change.Delete(var _, var old) -> add(old);
                 case Change.Truncate _ -> {
-                    everyRow();
+                    others(Others.ALL);
                     yield true;
                 }
             };
@@ -127,11 +151,11 @@ public final class KeptKeys {
         }
 
         private boolean add(Tuple tuple) {
-            if (ofEveryRow) {
+            if (others != Others.NONE) {
                 return true;
             }
             if (!hash.take(table.keyColumns(), mapping, tuple)) {
-                everyRow();
+                others(Others.SOME);
                 return true;
             }
             if (size == most) {
@@ -144,8 +168,9 @@ public final class KeptKeys {
             return true;
         }
 
-        private void everyRow() {
-            ofEveryRow = true;
+        /// Keys are of no use any more.
+        private void others(Others rows) {
+            others = rows.compareTo(others) > 0 ? rows : others;
             hashes = new long[0];
             size = 0;
         }
@@ -153,7 +178,7 @@ public final class KeptKeys {
         KeptKeys finish() {
             long[] sorted = size == hashes.length ? hashes : Arrays.copyOf(hashes, size);
             Arrays.sort(sorted);
-            return new KeptKeys(List.copyOf(table.keyColumns()), ofEveryRow, sorted);
+            return new KeptKeys(List.copyOf(table.keyColumns()), others, sorted);
         }
     }
 }

@@ -15,10 +15,12 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import sluice.core.pgoutput.RelationDefinition;
 import sluice.core.resume.ResumeBuffer;
 import sluice.core.stream.CloseReason;
 import sluice.core.transaction.Change;
 import sluice.core.transaction.MemorySpillStore;
+import sluice.core.value.Oid;
 import sluice.core.wal.Lsn;
 import sluice.core.wal.ResumePosition.Scope;
 
@@ -85,9 +87,9 @@ class KeptProbedCommitTest {
 
     /// A stream whose client takes nothing until it reads: its queue has a row, so what does not fit beside it
     /// waits.
-    private Received slow() {
+    private Received slow(String... ops) {
         world.plan = granted(probed());
-        Received stream = world.open("alice", notesShape("a"));
+        Received stream = world.open("alice", notesShape("a", ops));
         world.stopReading(stream);
         world.commit(rows(100, 1, "first"));
         answer(all());
@@ -201,6 +203,68 @@ class KeptProbedCommitTest {
         assertThat(askedAbout).containsExactly("20 x");
         assertThat(rowsOf(stream)).containsExactly("100 first", "20 x");
         assertThat(stream.warned("table_truncated")).isTrue();
+    }
+
+    @Test
+    void a_row_that_a_later_commit_may_have_changed_again_without_saying_which_is_withheld_and_its_stream_told() {
+        var stream = slow("INSERT");
+        world.commit(rows(0, 9, "secret"));
+        world.commit(delete(tuple(null, "alice", null)), insert("20", "alice", "x"));
+        read(stream);
+
+        answerAll(all());
+
+        assertThat(askedAbout).containsExactly("20 x");
+        assertThat(stream.warned("changes_withheld")).isTrue();
+        assertThat(stream.closed).isNull();
+    }
+
+    @Test
+    void a_row_that_one_may_have_changed_again_without_saying_which_is_withheld_and_its_stream_told() {
+        var stream = slow("INSERT");
+        world.commit(rows(0, 9, "secret"));
+        world.kept(store, delete(tuple(null, "alice", null)), insert("20", "alice", "x"));
+        read(stream);
+
+        answerAll(all());
+
+        assertThat(askedAbout).containsExactly("20 x");
+        assertThat(stream.warned("changes_withheld")).isTrue();
+        assertThat(stream.closed).isNull();
+    }
+
+    @Test
+    void a_row_without_a_key_that_no_later_commit_can_have_changed_is_asked_about() {
+        world.plan = granted(World.probedOfTheCaller());
+        var stream = world.open("alice", notesShape("a"));
+        world.stopReading(stream);
+        world.commit(keyless("alice", "first"));
+        answer(all());
+        world.commit(
+                IntStream.range(0, 9).mapToObj(_ -> keyless("alice", "before")).toArray(Change[]::new));
+        world.commit(keyless("alice", "last"));
+        askedAbout.clear();
+        read(stream);
+
+        answerAll(all());
+
+        assertThat(askedAbout).containsExactly("0 last");
+        assertThat(stream.changes()).last().asString().contains("last");
+        assertThat(stream.warned("changes_withheld")).isTrue();
+    }
+
+    /// Of a definition by which the catalog finds no key in it.
+    private static Change keyless(String owner, String body) {
+        var asText = new RelationDefinition(
+                World.NOTES,
+                "public",
+                "notes",
+                'f',
+                List.of(
+                        new RelationDefinition.Column("id", Oid.TEXT, -1, true),
+                        new RelationDefinition.Column("owner", Oid.TEXT, -1, true),
+                        new RelationDefinition.Column("body", Oid.TEXT, -1, true)));
+        return new Change.Insert(asText, tuple("0", owner, body));
     }
 
     @Test
