@@ -2,8 +2,11 @@ package sluice.core.shape;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import sluice.core.catalog.CatalogImage;
 import sluice.core.catalog.Column;
+import sluice.core.error.ErrorCode;
+import sluice.core.error.RequestException;
 import sluice.core.expression.FilterCompiler;
 import sluice.core.expression.FilterSql;
 import sluice.core.expression.FilterTerm;
@@ -36,7 +39,7 @@ public final class Filter {
         this.predicate = predicate;
     }
 
-    /// @throws sluice.core.error.RequestException `INVALID_FILTER` when a condition is not evaluated in process
+    /// @throws RequestException `INVALID_FILTER` when a condition is not evaluated in process
     public static Filter of(CatalogImage catalog, FilterTree<FilterTerm> tree) {
         return new Filter(catalog, tree, FilterCompiler.compile(catalog, tree));
     }
@@ -47,9 +50,36 @@ public final class Filter {
 
     /// The same filter by the types as they are now: an enumeration may have another label, or one of another name.
     ///
-    /// @throws sluice.core.error.RequestException `INVALID_FILTER` when a value is none of its type any more
+    /// @throws RequestException `INVALID_FILTER` when a value is none of its type any more, or may be another one
     public Filter under(CatalogImage catalog) {
-        return types.equals(types(catalog, columns)) ? this : of(catalog, tree);
+        List<PgType> now = types(catalog, columns);
+        for (int i = 0; i < now.size(); i++) {
+            String taken = takenOver(types.get(i), now.get(i));
+            if (taken != null) {
+                throw new RequestException(
+                        ErrorCode.INVALID_FILTER, "\"" + taken + "\" is the name of another value by now");
+            }
+        }
+        return types.equals(now) ? this : of(catalog, tree);
+    }
+
+    /// The name of a label that was another's before: the filter may mean that one.
+    private static @Nullable String takenOver(PgType before, PgType now) {
+        PgType was = before.undomained();
+        PgType is = now.undomained();
+        if (was instanceof PgType.Array old && is instanceof PgType.Array known) {
+            return takenOver(old.element(), known.element());
+        }
+        if (was instanceof PgType.Enumeration old && is instanceof PgType.Enumeration known) {
+            for (PgType.Label label : old.labels()) {
+                for (PgType.Label other : known.labels()) {
+                    if (other.text().equals(label.text()) && other.oid() != label.oid()) {
+                        return label.text();
+                    }
+                }
+            }
+        }
+        return null;
     }
 
     /// The conditions that hold for every row of the shape, in the client's order.

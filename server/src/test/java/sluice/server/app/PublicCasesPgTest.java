@@ -70,8 +70,8 @@ class PublicCasesPgTest {
         }
         database.execute(
                 "CREATE PUBLICATION sluice FOR TABLE spelled, documents, shared, revoked, closed, parted, narrowed,"
-                        + " sieved, counted, retyped, renamed, ordered, moods, mailed WITH (publish_via_partition_root ="
-                        + " true)");
+                    + " sieved, counted, retyped, renamed, ordered, moods, mailed WITH (publish_via_partition_root ="
+                    + " true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h", "SLUICE_STREAM_QUEUE", "10000"));
     }
 
@@ -235,6 +235,13 @@ class PublicCasesPgTest {
                 late.await("live");
                 assertThat(Notes.ids(late)).containsExactly(1, 3, 4, 5);
             }
+
+            // a label that takes another's name makes the filter mean other rows
+            database.execute("BEGIN; ALTER TYPE mood RENAME VALUE 'happy' TO 'glad';"
+                    + " ALTER TYPE mood RENAME VALUE 'meh' TO 'happy'; COMMIT");
+            assertThat(alice.await(event -> event.is("error") && event.data().contains("\"below\""))
+                            .data())
+                    .contains("schema_changed");
         }
     }
 
