@@ -179,8 +179,17 @@ public final class EffectRunner implements EffectSink {
     }
 
     private void unread(Throwable e) {
-        if (!closing.get()) {
-            log.accept(new Notice(Notice.Level.WARN, "reading a kept commit failed", List.of("reason", reason(e))));
+        tell("reading a kept commit failed", e);
+    }
+
+    /// What cannot even be told, for want of memory, is not: whoever asked is answered all the same.
+    private void tell(String what, Throwable failure) {
+        try {
+            if (!closing.get()) {
+                log.accept(new Notice(Notice.Level.WARN, what, List.of("reason", reason(failure))));
+            }
+        } catch (RuntimeException | Error _) {
+            return;
         }
     }
 
@@ -191,10 +200,7 @@ public final class EffectRunner implements EffectSink {
                 try {
                     database.moveLog();
                 } catch (RuntimeException e) {
-                    if (!closing.get()) {
-                        log.accept(new Notice(
-                                Notice.Level.WARN, "the log could not be moved", List.of("reason", reason(e))));
-                    }
+                    tell("the log could not be moved", e);
                 } finally {
                     moveGate.release();
                 }
@@ -225,9 +231,7 @@ public final class EffectRunner implements EffectSink {
                 try {
                     answer = question.get();
                 } catch (RuntimeException | Error e) {
-                    if (!closing.get()) {
-                        log.accept(new Notice(Notice.Level.WARN, what, List.of("reason", reason(e))));
-                    }
+                    tell(what, e);
                     answer = failure.get();
                 } finally {
                     gate.release();

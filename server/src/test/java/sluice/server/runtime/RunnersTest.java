@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ import sluice.core.channel.Namespaces;
 import sluice.core.dispatch.Effect;
 import sluice.core.dispatch.Input;
 import sluice.core.dispatch.Input.ProbeOutcome;
+import sluice.core.dispatch.Notice;
 import sluice.core.event.EventBody;
 import sluice.core.expression.Fold;
 import sluice.core.expression.FoldAnswer;
@@ -83,6 +85,10 @@ class RunnersTest {
     }
 
     private EffectRunner effects() {
+        return effects(_ -> {});
+    }
+
+    private EffectRunner effects(Consumer<Notice> log) {
         Starved starved = new Starved();
         return new EffectRunner(
                 new EffectRunner.Sources(starved, starved),
@@ -90,7 +96,7 @@ class RunnersTest {
                 new EffectRunner.Targets(
                         new WalInbox(1, () -> {}),
                         answers::add,
-                        notice -> {},
+                        log,
                         catalog -> {},
                         counted -> {},
                         answered -> {},
@@ -113,6 +119,21 @@ class RunnersTest {
             assertThat(answer()).isEqualTo(new Input.FoldsAnswer(2, null));
             effects.emit(new Effect.TakeRows(3, new SnapshotSpool() {}, 1, 1));
             assertThat(answer()).isInstanceOf(Input.SnapshotRead.class);
+        } finally {
+            effects.close();
+        }
+    }
+
+    @Test
+    void whoever_asks_is_answered_though_there_is_no_memory_to_tell_of_it_either() throws Exception {
+        EffectRunner effects = effects(_ -> {
+            throw Starved.none();
+        });
+        try {
+            effects.emit(new Effect.PollRights());
+            assertThat(answer()).isEqualTo(new Input.RightsAnswer(null));
+            effects.emit(new Effect.LoadCatalog(1, new CatalogScope.Everything()));
+            assertThat(answer()).isEqualTo(new Input.CatalogAnswer(1, null));
         } finally {
             effects.close();
         }
