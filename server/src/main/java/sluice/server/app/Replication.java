@@ -107,8 +107,8 @@ final class Replication implements EngineThread.Observer {
     }
 
     @Override
-    public void drained(Instant now) {
-        lateness.drained(now);
+    public void drained() {
+        lateness.drained(clock.instant());
     }
 
     @Override

@@ -42,7 +42,7 @@ public final class EngineThread {
         void dispatched(WalEvent event, long nanos);
 
         /// The engine would dispatch more, and no event waits.
-        void drained(Instant now);
+        void drained();
     }
 
     /// @param broken called once when an invariant of the engine is broken: the process must stop
@@ -126,7 +126,7 @@ public final class EngineThread {
         for (int i = 0; i < EVENTS_A_ROUND && engine.acceptsWal() && room.getAsBoolean(); i++) {
             WalEvent event = inbox.poll();
             if (event == null) {
-                observer.drained(clock.instant());
+                observer.drained();
                 break;
             }
             observer.begins(event);
