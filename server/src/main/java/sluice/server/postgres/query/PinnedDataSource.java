@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.time.Duration;
 import java.util.Properties;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
@@ -35,12 +36,21 @@ final class PinnedDataSource implements DataSource {
             throw new SQLException("the driver does not take the URL", "08001");
         }
         try {
+            int unlimited = connection.getNetworkTimeout();
+            connection.setNetworkTimeout(Runnable::run, loginMillis(properties));
             PinnedSession.pin(connection);
+            connection.setNetworkTimeout(Runnable::run, unlimited);
             return connection;
         } catch (SQLException | RuntimeException e) {
             connection.close();
             throw e;
         }
+    }
+
+    /// A proxy may let everybody in and then have no server: what the driver waits for ends with the login.
+    private static int loginMillis(Properties properties) {
+        return Math.toIntExact(Duration.ofSeconds(Long.parseLong(properties.getProperty("loginTimeout", "0")))
+                .toMillis());
     }
 
     @Override
