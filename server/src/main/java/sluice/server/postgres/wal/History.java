@@ -10,15 +10,26 @@ import sluice.core.wal.Lsn;
 /// Life: the first connection's; when a later one has a higher timeline, {@link #leftAt} is where ours was left,
 /// until the engine has been given that and {@link #adopt} is called.
 final class History {
+    /// No server writes it.
+    static final int NONE = -1;
+
     private @Nullable String systemId;
     private volatile int timeline;
     private int timelineNow;
-    private @Nullable Lsn leftAt;
+    private volatile @Nullable Lsn leftAt;
+
+    /// What a server knows of the timelines it has.
+    @FunctionalInterface
+    interface SwitchPoints {
+        /// @return where the one was left on the way to the other; null when it does not lead there
+        @Nullable
+        Lsn switchPoint(int from, int to) throws SQLException;
+    }
 
     /// Looks at who answers.
     ///
     /// @throws ReplicationException when this is no continuation of what was delivered
-    void meet(ReplicationConnection connection, ReplicationConnection.SystemIdentity identity) throws SQLException {
+    void meet(SwitchPoints server, ReplicationConnection.SystemIdentity identity) throws SQLException {
         if (systemId == null) {
             systemId = identity.systemId();
             timeline = identity.timeline();
@@ -27,11 +38,11 @@ final class History {
             throw new ReplicationException("another database system answers than before");
         }
         timelineNow = identity.timeline();
-        leftAt = null;
         if (timelineNow == timeline) {
+            leftAt = null;
             return;
         }
-        Lsn left = timelineNow > timeline ? connection.switchPoint(timeline, timelineNow) : null;
+        Lsn left = timelineNow > timeline ? server.switchPoint(timeline, timelineNow) : null;
         if (left == null) {
             throw new ReplicationException("timeline " + timelineNow + " answers, which does not continue timeline "
                     + timeline + " that was followed; name the present primary in SLUICE_DB_REPL_URL");
@@ -45,9 +56,10 @@ final class History {
         return leftAt;
     }
 
-    /// The one whose commits are handed over; 0 before the first connection. Any thread.
+    /// The one whose commits are handed over; 0 before the first connection, {@link #NONE} while it is being left:
+    /// the engine may have been told of that before {@link #adopt}. Any thread.
     int timeline() {
-        return timeline;
+        return leftAt == null ? timeline : NONE;
     }
 
     int timelineNow() {

@@ -135,8 +135,9 @@ public final class WalReader implements Runnable {
         return server.get();
     }
 
-    /// The timeline whose commits are handed over; 0 before the first connection. It moves once the sink has been
-    /// given {@link sluice.core.transaction.WalEvent.TimelineLeft}. Any thread.
+    /// The timeline whose commits are handed over; 0 before the first connection, one that no server has from when
+    /// another one answers until the sink has taken {@link sluice.core.transaction.WalEvent.TimelineLeft}. Any
+    /// thread.
     public int timeline() {
         return history.timeline();
     }
@@ -306,7 +307,7 @@ public final class WalReader implements Runnable {
     private int prepare(ReplicationConnection connection) throws SQLException {
         ReplicationConnection.SystemIdentity identity = connection.identify();
         requireSameServer(connection, identity);
-        history.meet(connection, identity);
+        history.meet(connection::switchPoint, identity);
         if (history.leftAt() != null) {
             observer.timelineMoved();
         }
