@@ -50,7 +50,7 @@ public final class Filter {
 
     /// The same filter by the types as they are now: an enumeration may have another label, or one of another name.
     ///
-    /// @throws RequestException `INVALID_FILTER` when a value is none of its type any more, or may be another one
+    /// @throws RequestException `INVALID_FILTER` when a value is none of its type any more, or may be another
     public Filter under(CatalogImage catalog) {
         List<PgType> now = types(catalog, columns);
         for (int i = 0; i < now.size(); i++) {
@@ -101,9 +101,8 @@ public final class Filter {
         return FilterSql.of(catalog, tree);
     }
 
-    /// The canonical text, in the grammar clients write, with PostgreSQL's spelling of every
-    /// value. Equal texts mean
-    /// the same rows of a table.
+    /// The canonical text, in the grammar clients write, with PostgreSQL's spelling of every value. Equal texts
+    /// mean the same rows of a table.
     public String text() {
         return FilterText.of(tree.map(term -> FilterText.canonical(ParsedTerm.of(term))));
     }

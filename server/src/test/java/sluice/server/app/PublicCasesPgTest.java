@@ -70,8 +70,8 @@ class PublicCasesPgTest {
         }
         database.execute(
                 "CREATE PUBLICATION sluice FOR TABLE spelled, documents, shared, revoked, closed, parted, narrowed,"
-                    + " sieved, counted, retyped, renamed, ordered, moods, mailed WITH (publish_via_partition_root ="
-                    + " true)");
+                        + " sieved, counted, retyped, renamed, ordered, moods, mailed WITH (publish_via_partition_root ="
+                        + " true)");
         sluice = RunningSluice.on(database, Map.of("SLUICE_CATALOG_REFRESH", "1h", "SLUICE_STREAM_QUEUE", "10000"));
     }
 
