@@ -7,10 +7,10 @@ import org.junit.jupiter.api.Test;
 /// The engine against a naive judge, in worlds where everything happens in any order: commits that SQL shows late and
 /// out of order, rights that move, answers that come late or never, clients that stop, leave and come back.
 ///
-/// `-Dsluice.seeds=N` runs that many, `-Dsluice.seed=N` one alone, and `-Dsluice.tell=true` prints what happens in
-/// it.
+/// {@link FurtherEngineSimTest} runs as many more. `-Dsluice.seeds=N` runs that many, `-Dsluice.seed=N` one alone,
+/// and `-Dsluice.tell=true` prints what happens in it.
 class EngineSimTest {
-    private static final int SEEDS = Integer.getInteger("sluice.seeds", 500);
+    static final int SEEDS = Integer.getInteger("sluice.seeds", 1_000);
     private static final int TURNS = 260;
 
     private long changes;
@@ -38,7 +38,12 @@ class EngineSimTest {
             run(one);
             return;
         }
-        for (long seed = 0; seed < SEEDS; seed++) {
+        runAll(0);
+    }
+
+    /// Runs as many seeds as are wanted, from this one on.
+    void runAll(long first) {
+        for (long seed = first; seed < first + SEEDS; seed++) {
             run(seed);
             if (seed % 1_000 == 999) {
                 System.out.println(seed + 1 + " seeds, " + changes + " changes");
